@@ -1,0 +1,1 @@
+"""rewriteguard: a guard between the model that rewrites a user's question and the retriever that searches with it."""

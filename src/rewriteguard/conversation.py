@@ -1,0 +1,194 @@
+"""Reads every history form that applications have into one: `Conversation(turn, history)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from rewriteguard.errors import HistoryError, InputError
+
+
+class Role(StrEnum):
+    """Who said a message. Only what users said is trusted in full."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    SYSTEM = "system"
+
+
+_ROLES = {
+    "user": Role.USER,
+    "human": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "ai": Role.ASSISTANT,
+    "bot": Role.ASSISTANT,
+    "model": Role.ASSISTANT,
+    "chatbot": Role.ASSISTANT,
+    "aimessagechunk": Role.ASSISTANT,
+    "humanmessagechunk": Role.USER,
+    "tool": Role.TOOL,
+    "function": Role.TOOL,
+    "system": Role.SYSTEM,
+    "developer": Role.SYSTEM,
+}
+
+_EXPECTED = (
+    "expected a LangChain message, a mapping with 'role' and 'content' (or 'text'), a (role, text) pair "
+    "or a (user, assistant) pair"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the history.
+
+    Attributes:
+        role: Who said it.
+        text: What was said; content blocks other than text are left out.
+        index: Position of the item in the history that the caller passed.
+    """
+
+    role: Role
+    text: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A turn and the messages before it, oldest first.
+
+    Attributes:
+        turn: The user's turn as written; empty where a conversation only carries a history.
+        history: The messages before the turn, oldest first, without the turn itself.
+    """
+
+    turn: str
+    history: tuple[Message, ...] = ()
+
+    @classmethod
+    def read(cls, turn: Any, history: Any = (), window: int | None = None) -> Conversation:
+        """The conversation in its one normal form.
+
+        Args:
+            turn: The user's turn: a string or a message object with text content.
+            history: Messages in any supported form, oldest first; None and "" are no history. Where the last
+                message is the turn itself, said by the user, it is left out.
+            window: Keep only the last `window` messages; None keeps all.
+
+        Raises:
+            InputError: `turn` is not text.
+            HistoryError: An item of `history` has an unknown shape; the message names the item.
+        """
+        text = _turn_text(turn)
+        messages = _messages(history, text)
+        if messages and messages[-1].role is Role.USER and _folded(messages[-1].text) == _folded(text):
+            messages = messages[:-1]
+        if window is not None:
+            messages = messages[-window:] if window > 0 else ()
+        return cls(text, messages)
+
+    @classmethod
+    def from_user_turns(cls, texts: Iterable[str], turn: str = "") -> Conversation:
+        """A conversation whose history holds only what the user said, oldest first."""
+        return cls(turn, tuple(Message(Role.USER, _string(t, i), i) for i, t in enumerate(texts)))
+
+    @classmethod
+    def from_alternating(cls, texts: Iterable[str], turn: str = "") -> Conversation:
+        """A conversation whose history alternates user, assistant, user ..., oldest first."""
+        roles = (Role.USER, Role.ASSISTANT)
+        return cls(turn, tuple(Message(roles[i % 2], _string(t, i), i) for i, t in enumerate(texts)))
+
+
+def text_of(content: Any) -> str | None:
+    """The text of a message's content: a string, or the text blocks of a list joined by line ends; else None."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return str(content)
+    if not isinstance(content, Sequence) or isinstance(content, bytes | bytearray):
+        return None
+    parts = []
+    for block in content:
+        if isinstance(block, str):
+            parts.append(block)
+        elif isinstance(block, Mapping):
+            if isinstance(block.get("text"), str):
+                parts.append(block["text"])
+        else:
+            return None
+    return "\n".join(parts)
+
+
+def _turn_text(turn: Any) -> str:
+    if isinstance(turn, str):
+        return str(turn)
+    content = turn.get("content") if isinstance(turn, Mapping) else getattr(turn, "content", None)
+    text = None if content is None else text_of(content)
+    if text is None:
+        raise InputError(f"turn: expected a string or a message with text, got {type(turn).__name__}")
+    return text
+
+
+def _messages(history: Any, turn: str) -> tuple[Message, ...]:
+    if history is None or (isinstance(history, str) and not history.strip()):
+        return ()
+    if isinstance(history, Conversation):
+        if history.turn and _folded(history.turn) != _folded(turn):
+            raise HistoryError("history: the Conversation holds another turn than the one given to this call")
+        return history.history
+    if isinstance(history, str | bytes | Mapping) or not isinstance(history, Iterable):
+        raise HistoryError(f"history: expected a list of messages, got {type(history).__name__}")
+    items = list(history)
+    if items and all(isinstance(item, str) for item in items):
+        raise HistoryError(
+            "history: a list of strings does not say who spoke; use Conversation.from_user_turns(texts) "
+            "or Conversation.from_alternating(texts)"
+        )
+    return tuple(message for i, item in enumerate(items) for message in _read_item(item, i))
+
+
+def _read_item(item: Any, index: int) -> tuple[Message, ...]:
+    if isinstance(item, Message):
+        return (item,)
+    if isinstance(item, Mapping):
+        role = item.get("role", item.get("type"))
+        content = item.get("content", item.get("text"))
+        return (_message(role, content, index),)
+    if hasattr(item, "content"):
+        role = getattr(item, "role", None) or getattr(item, "type", None)
+        return (_message(role, item.content, index),)
+    if isinstance(item, tuple | list) and len(item) == 2:
+        return _pair(item[0], item[1], index)
+    raise HistoryError(f"history[{index}]: {_EXPECTED}, got {type(item).__name__}")
+
+
+def _pair(first: Any, second: Any, index: int) -> tuple[Message, ...]:
+    if isinstance(first, str) and first.lower() in _ROLES:
+        return (_message(first, second, index),)
+    if not isinstance(first, str) or not isinstance(second, str):
+        raise HistoryError(f"history[{index}]: {_EXPECTED}, got a pair of {type(first).__name__}, {type(second).__name__}")
+    return (Message(Role.USER, first, index), Message(Role.ASSISTANT, second, index))
+
+
+def _message(role: Any, content: Any, index: int) -> Message:
+    name = getattr(role, "value", role)
+    if not isinstance(name, str) or name.lower() not in _ROLES:
+        known = ", ".join(sorted(_ROLES))
+        raise HistoryError(f"history[{index}]: unknown role {role!r}; expected one of {known}")
+    text = text_of(content)
+    if text is None:
+        raise HistoryError(f"history[{index}]: expected text or content blocks, got {type(content).__name__}")
+    return Message(_ROLES[name.lower()], text, index)
+
+
+def _string(text: Any, index: int) -> str:
+    if not isinstance(text, str):
+        raise HistoryError(f"history[{index}]: expected a string, got {type(text).__name__}")
+    return text
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()

@@ -1,0 +1,289 @@
+"""Turns a verdict into an action and weighted queries. A policy never alters a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from rewriteguard.carry import CarriedQuery
+from rewriteguard.errors import PolicyError
+from rewriteguard.verdict import Assessment, Fault, Verdict
+
+
+class Action(StrEnum):
+    """What is searched."""
+
+    USE_ORIGINAL = "use_original"
+    USE_REWRITE = "use_rewrite"
+    FUSE = "fuse"
+    FALL_BACK = "fall_back"
+    CLARIFY = "clarify"
+
+
+class Origin(StrEnum):
+    """Where the text of a query comes from."""
+
+    ORIGINAL = "original"
+    REWRITE = "rewrite"
+    CARRIED = "carried"
+
+
+class Reason(StrEnum):
+    """Why a decision was taken, where no fault of the rewrite is the reason."""
+
+    OK = "ok"
+    REWRITER_ERROR = "rewriter_error"
+    REWRITER_TIMEOUT = "rewriter_timeout"
+    GUARD_ERROR = "guard_error"
+    FIRST_TURN = "first_turn"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedQuery:
+    """One query to search, with its weight in reciprocal rank fusion and where its text comes from."""
+
+    text: str
+    weight: float
+    origin: Origin
+
+    def to_dict(self) -> dict[str, Any]:
+        """The query as plain JSON values."""
+        return {"text": self.text, "weight": self.weight, "origin": self.origin.value}
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Weights of the three arms in reciprocal rank fusion; an arm of weight 0 is not searched."""
+
+    original: float
+    rewrite: float
+    carried: float
+
+    def __post_init__(self) -> None:
+        arms = (self.original, self.rewrite, self.carried)
+        if min(arms) < 0 or max(arms) == 0:
+            raise PolicyError(f"weights: expected three numbers of at least 0, one of them above 0, got {arms}")
+
+
+# One row for every turn; fitted on MTRAG, QReCC, CAsT 2021-22 and iKAT 2023 with BM25 (depth 20 to 50, k = 2),
+# confirmed on 309 turns of MTRAG-UN that nothing was fitted on: R@10 .756 against .694 for the rewrite alone.
+_WEIGHTS: Mapping[Verdict, Weights] = MappingProxyType(
+    {
+        Verdict.PRESERVED: Weights(1, 4, 2),
+        Verdict.UNCERTAIN: Weights(1, 2, 2),
+        Verdict.CHANGED: Weights(1, 0, 1),
+    }
+)
+_NO_REWRITE = Weights(1, 0, 1)
+_FUSION_K = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What to do about each verdict.
+
+    Attributes:
+        name: Shown on spans and decisions.
+        weights: Weights of the arms for each verdict.
+        k: The constant of reciprocal rank fusion (ranks from 1).
+        carried: Whether the carried query (turn and salient history terms, no model) is an arm.
+        one_search: Search once, with `Decision.query`.
+        reject_uncertain: Act on UNCERTAIN as on CHANGED.
+        shadow: Check and record everything, but search the rewrite alone, exactly as without the guard.
+        clarify: Ask the user where a reference has several readings.
+    """
+
+    name: str = "default"
+    weights: Mapping[Verdict, Weights] = field(default_factory=lambda: _WEIGHTS)
+    k: float = _FUSION_K
+    carried: bool = True
+    one_search: bool = False
+    reject_uncertain: bool = False
+    shadow: bool = False
+    clarify: bool = False
+
+    def __post_init__(self) -> None:
+        missing = [verdict.value for verdict in Verdict if verdict not in self.weights]
+        if missing:
+            raise PolicyError(f"weights: no row for the verdict {', '.join(missing)}")
+        if self.k < 0:
+            raise PolicyError(f"k: expected a number of at least 0, got {self.k}")
+
+    @classmethod
+    def single(cls) -> Policy:
+        """One search per turn: the cleaned rewrite, or the user's own words where the rewrite is CHANGED."""
+        return cls(name="single", one_search=True, carried=False)
+
+    @classmethod
+    def strict(cls) -> Policy:
+        """UNCERTAIN is acted on as CHANGED: the rewrite is not searched."""
+        return cls(name="strict", reject_uncertain=True)
+
+    @classmethod
+    def observe(cls) -> Policy:
+        """Shadow mode: everything is checked and recorded, the search is exactly what it was without the guard."""
+        return cls(name="observe", shadow=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is searched for one turn, and why.
+
+    Attributes:
+        action: What is done.
+        reason: One closed code: `ok`, a fault, or why no rewrite was judged.
+        query: The one text for callers who search once.
+        queries: The texts for callers who fuse, original first; none of weight 0, no text twice.
+        k: The constant for reciprocal rank fusion of `queries`.
+        assessment: The finding about the rewrite; None where none was judged.
+        proposed: What would have been done outside shadow mode; equal to `action` elsewhere.
+        candidates: The readings of an ambiguous turn.
+        carried_terms: The history terms of the carried query, most salient first.
+        policy: Name of the policy.
+    """
+
+    action: Action
+    reason: str
+    query: str
+    queries: tuple[WeightedQuery, ...]
+    k: float
+    assessment: Assessment | None
+    proposed: Action
+    candidates: tuple[str, ...] = ()
+    carried_terms: tuple[str, ...] = ()
+    policy: str = "default"
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict on the rewrite; None where no rewrite was judged."""
+        return self.assessment.verdict if self.assessment else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The decision as plain JSON values."""
+        return {
+            "action": self.action.value,
+            "reason": self.reason,
+            "query": self.query,
+            "queries": [query.to_dict() for query in self.queries],
+            "k": self.k,
+            "assessment": self.assessment.to_dict() if self.assessment else None,
+            "proposed": self.proposed.value,
+            "candidates": list(self.candidates),
+            "carried_terms": list(self.carried_terms),
+            "policy": self.policy,
+        }
+
+
+def decide(policy: Policy, assessment: Assessment, carried: CarriedQuery | None = None) -> Decision:
+    """The decision about a rewrite that was judged.
+
+    Args:
+        policy: What to do about each verdict.
+        assessment: The finding about the rewrite.
+        carried: The carried query of the same turn; None leaves the carried arm out.
+    """
+    rejected = assessment.verdict is Verdict.CHANGED or (
+        policy.reject_uncertain and assessment.verdict is Verdict.UNCERTAIN
+    )
+    proposed = _proposal(policy, assessment, rejected)
+    query = assessment.turn if rejected else assessment.rewrite
+    weights = policy.weights[Verdict.CHANGED if rejected else assessment.verdict]
+    decision = Decision(
+        action=proposed,
+        reason=assessment.reason,
+        query=query,
+        queries=_queries(policy, assessment.turn, "" if rejected else assessment.rewrite, weights, carried),
+        k=policy.k,
+        assessment=assessment,
+        proposed=proposed,
+        candidates=assessment.candidates,
+        carried_terms=carried.terms if carried and policy.carried else (),
+        policy=policy.name,
+    )
+    return _as_unguarded(decision, assessment.raw_rewrite) if policy.shadow else decision
+
+
+def decide_without_rewrite(
+    policy: Policy,
+    turn: str,
+    reason: Reason,
+    carried: CarriedQuery | None = None,
+    *,
+    unchecked: str | None = None,
+) -> Decision:
+    """The decision where no rewrite was judged: none was asked for, or the rewriter or the guard failed.
+
+    Args:
+        policy: What to do.
+        turn: The user's turn, which is searched as written.
+        reason: Why there is no judged rewrite.
+        carried: The carried query of the turn; used only where the rewriter failed.
+        unchecked: The rewrite that could not be judged because the guard failed; searched only in shadow mode.
+    """
+    asked = reason not in (Reason.FIRST_TURN, Reason.SKIPPED)
+    action = Action.FALL_BACK if asked else Action.USE_ORIGINAL
+    use_carried = carried if asked and reason is not Reason.GUARD_ERROR else None
+    decision = Decision(
+        action=action,
+        reason=reason.value,
+        query=turn,
+        queries=_queries(policy, turn, "", _NO_REWRITE, use_carried),
+        k=policy.k,
+        assessment=None,
+        proposed=action,
+        carried_terms=use_carried.terms if use_carried and policy.carried else (),
+        policy=policy.name,
+    )
+    if policy.shadow:
+        return _as_unguarded(decision, turn if unchecked is None else unchecked, rewritten=unchecked is not None)
+    return decision
+
+
+def _proposal(policy: Policy, assessment: Assessment, rejected: bool) -> Action:
+    ambiguous = any(violation.fault is Fault.AMBIGUOUS for violation in assessment.violations)
+    if policy.clarify and ambiguous and assessment.candidates:
+        return Action.CLARIFY
+    if rejected:
+        return Action.FALL_BACK
+    return Action.USE_REWRITE if policy.one_search else Action.FUSE
+
+
+def _queries(
+    policy: Policy, turn: str, rewrite: str, weights: Weights, carried: CarriedQuery | None
+) -> tuple[WeightedQuery, ...]:
+    """The arms in the order original, rewrite, carried; equal texts are one arm with the weights added."""
+    if policy.one_search:
+        origin = Origin.REWRITE if rewrite else Origin.ORIGINAL
+        return (WeightedQuery(rewrite or turn, 1, origin),)
+    arms = [WeightedQuery(turn, weights.original, Origin.ORIGINAL)]
+    if rewrite:
+        arms.append(WeightedQuery(rewrite, weights.rewrite, Origin.REWRITE))
+    if carried and policy.carried and carried.terms:
+        arms.append(WeightedQuery(carried.text, weights.carried, Origin.CARRIED))
+    merged: dict[str, WeightedQuery] = {}
+    for arm in arms:
+        if arm.weight > 0:
+            seen = merged.get(arm.text)
+            merged[arm.text] = arm if seen is None else WeightedQuery(arm.text, seen.weight + arm.weight, seen.origin)
+    return tuple(merged.values())
+
+
+def _as_unguarded(decision: Decision, query: str, rewritten: bool = True) -> Decision:
+    """The same decision in shadow mode: the search is the one that happens without the guard."""
+    origin = Origin.REWRITE if rewritten else Origin.ORIGINAL
+    return Decision(
+        action=Action.USE_REWRITE if rewritten else Action.USE_ORIGINAL,
+        reason=decision.reason,
+        query=query,
+        queries=(WeightedQuery(query, 1, origin),),
+        k=decision.k,
+        assessment=decision.assessment,
+        proposed=decision.proposed,
+        candidates=decision.candidates,
+        carried_terms=(),
+        policy=decision.policy,
+    )

@@ -1,0 +1,68 @@
+"""The vocabulary of everything that follows: kinds of protected tokens, tokens, and the places words stand in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+
+class Kind(StrEnum):
+    """What a protected token says; losing a token of some kinds widens a search, of others it reverses it."""
+
+    TIME = "time"
+    ENTITY = "entity"
+    QUANTITY = "quantity"
+    VERSION = "version"
+    IDENTIFIER = "identifier"
+    NEGATION = "negation"
+    COMPARISON = "comparison"
+    QUANTIFIER = "quantifier"
+    MODALITY = "modality"
+    ANSWER_TYPE = "answer_type"
+    QUALIFIER = "qualifier"
+    TOPIC = "topic"
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectedToken:
+    """Words that a rewrite must keep.
+
+    Attributes:
+        kind: What the words say.
+        text: The words as they stand in the text.
+        start: Offset of the first code point in the text.
+        end: Offset behind the last code point (half-open).
+        value: Canonical form; two tokens of one kind with equal values and relations mean the same.
+        relation: How the value bounds the question, in canonical form: `before`, `after`, `since` ... for times,
+            `>`, `>=`, `<`, `<=`, `~` ... for quantities; empty where there is none.
+        turn: Index of the history item the token comes from; None for the turn and for the rewrite.
+    """
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    value: str
+    relation: str = ""
+    turn: int | None = None
+
+    def at(self, turn: int) -> ProtectedToken:
+        """The same token, marked as coming from history item `turn`."""
+        return replace(self, turn=turn)
+
+    def overlaps(self, other: ProtectedToken) -> bool:
+        """True where both tokens share a code point of one text."""
+        return self.start < other.end and other.start < self.end
+
+    def to_dict(self) -> dict[str, Any]:
+        """The token as plain JSON values."""
+        return {
+            "kind": self.kind.value,
+            "text": self.text,
+            "start": self.start,
+            "end": self.end,
+            "value": self.value,
+            "relation": self.relation,
+            "turn": self.turn,
+        }
