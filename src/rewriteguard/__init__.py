@@ -1,1 +1,102 @@
-"""rewriteguard: a guard between the model that rewrites a user's question and the retriever that searches with it."""
+"""rewriteguard checks that the query a model rewrote still asks what the user asked, before it is searched.
+
+Every public name is loaded when it is first used, so that importing the package loads neither spaCy nor LangChain.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rewriteguard.conversation import Conversation
+    from rewriteguard.errors import (
+        ClarificationNeeded,
+        HistoryError,
+        InputError,
+        PipelineNotFoundError,
+        PolicyError,
+        RewriteGuardError,
+        ScopeError,
+        UnsupportedChainError,
+    )
+    from rewriteguard.extract import DEFAULT_EXTRACTORS
+    from rewriteguard.fuse import reciprocal_rank_fusion
+    from rewriteguard.guard import Guard
+    from rewriteguard.policy import Action, Decision, Policy, WeightedQuery
+    from rewriteguard.retrieve import GuardedSearch, Hit, Result
+    from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
+    from rewriteguard.telemetry import Telemetry
+    from rewriteguard.tokens import Kind, ProtectedToken
+    from rewriteguard.verdict import Assessment, Fault, Profile, Severity, Verdict
+
+__all__ = [
+    "DEFAULT_EXTRACTORS",
+    "Action",
+    "Assessment",
+    "ClarificationNeeded",
+    "Conversation",
+    "Decision",
+    "Fault",
+    "Guard",
+    "GuardedSearch",
+    "HistoryError",
+    "Hit",
+    "InputError",
+    "Kind",
+    "PipelineNotFoundError",
+    "Policy",
+    "PolicyError",
+    "Profile",
+    "ProtectedToken",
+    "Result",
+    "RewriteGuardError",
+    "ScopeError",
+    "Severity",
+    "Telemetry",
+    "UnsupportedChainError",
+    "Verdict",
+    "WeightedQuery",
+    "asafe_rewrite",
+    "reciprocal_rank_fusion",
+    "safe_rewrite",
+]
+
+_MODULES = {
+    "conversation": ("Conversation",),
+    "errors": (
+        "ClarificationNeeded",
+        "HistoryError",
+        "InputError",
+        "PipelineNotFoundError",
+        "PolicyError",
+        "RewriteGuardError",
+        "ScopeError",
+        "UnsupportedChainError",
+    ),
+    "extract": ("DEFAULT_EXTRACTORS",),
+    "fuse": ("reciprocal_rank_fusion",),
+    "guard": ("Guard",),
+    "policy": ("Action", "Decision", "Policy", "WeightedQuery"),
+    "retrieve": ("GuardedSearch", "Hit", "Result"),
+    "rewrite": ("asafe_rewrite", "safe_rewrite"),
+    "telemetry": ("Telemetry",),
+    "tokens": ("Kind", "ProtectedToken"),
+    "verdict": ("Assessment", "Fault", "Profile", "Severity", "Verdict"),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.metadata.version("rewriteguard")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'rewriteguard' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"rewriteguard.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
+from types import NoneType
 from typing import Any
 
 from rewriteguard.errors import HistoryError, InputError
@@ -62,7 +63,7 @@ class Conversation:
 
     Attributes:
         turn: The user's turn as written; empty where a conversation only carries a history.
-        history: The messages before the turn, oldest first, without the turn itself.
+        history: The messages before the turn that hold text, oldest first, without the turn itself.
     """
 
     turn: str
@@ -103,33 +104,45 @@ class Conversation:
 
 
 def text_of(content: Any) -> str | None:
-    """The text of a message's content: a string, or the text blocks of a list joined by line ends; else None."""
+    """The text of a message's content: a string, or the text blocks of a list joined by line ends.
+
+    Blocks of other types (images, tool calls, reasoning) are left out. None where the content has another shape.
+    """
     if content is None:
         return ""
     if isinstance(content, str):
         return str(content)
     if not isinstance(content, Sequence) or isinstance(content, bytes | bytearray):
         return None
-    parts = []
-    for block in content:
-        if isinstance(block, str):
-            parts.append(block)
-        elif isinstance(block, Mapping):
-            if isinstance(block.get("text"), str):
-                parts.append(block["text"])
-        else:
-            return None
-    return "\n".join(parts)
+    parts = [_block_text(block) for block in content]
+    return None if None in parts else "\n".join(part for part in parts if part)
+
+
+def _block_text(block: Any) -> str | None:
+    if isinstance(block, str):
+        return str(block)
+    is_mapping = isinstance(block, Mapping)
+    if not is_mapping and not hasattr(block, "type") and not hasattr(block, "text"):
+        return None
+    text = block.get("text", "") if is_mapping else getattr(block, "text", "")
+    return str(text) if isinstance(text, str) else None
 
 
 def _turn_text(turn: Any) -> str:
     if isinstance(turn, str):
         return str(turn)
-    content = turn.get("content") if isinstance(turn, Mapping) else getattr(turn, "content", None)
+    content = _content(turn)
     text = None if content is None else text_of(content)
     if text is None:
         raise InputError(f"turn: expected a string or a message with text, got {type(turn).__name__}")
     return text
+
+
+def _content(item: Any) -> Any:
+    """What a message holds, under the name that its library gives it; None where it says nothing."""
+    if isinstance(item, Mapping):
+        return item.get("content", item.get("text"))
+    return getattr(item, "content", None) if hasattr(item, "content") else getattr(item, "text", None)
 
 
 def _messages(history: Any, turn: str) -> tuple[Message, ...]:
@@ -139,7 +152,9 @@ def _messages(history: Any, turn: str) -> tuple[Message, ...]:
         if history.turn and _folded(history.turn) != _folded(turn):
             raise HistoryError("history: the Conversation holds another turn than the one given to this call")
         return history.history
-    if isinstance(history, str | bytes | Mapping) or not isinstance(history, Iterable):
+    if isinstance(history, str):
+        raise HistoryError("history: one string does not say who spoke; expected a list of messages")
+    if isinstance(history, bytes | Mapping | Set) or not isinstance(history, Iterable):
         raise HistoryError(f"history: expected a list of messages, got {type(history).__name__}")
     items = list(history)
     if items and all(isinstance(item, str) for item in items):
@@ -147,30 +162,41 @@ def _messages(history: Any, turn: str) -> tuple[Message, ...]:
             "history: a list of strings does not say who spoke; use Conversation.from_user_turns(texts) "
             "or Conversation.from_alternating(texts)"
         )
-    return tuple(message for i, item in enumerate(items) for message in _read_item(item, i))
+    messages = (message for i, item in enumerate(items) for message in _read_item(item, i))
+    return tuple(message for message in messages if message.text.strip())
 
 
 def _read_item(item: Any, index: int) -> tuple[Message, ...]:
     if isinstance(item, Message):
         return (item,)
     if isinstance(item, Mapping):
-        role = item.get("role", item.get("type"))
-        content = item.get("content", item.get("text"))
-        return (_message(role, content, index),)
-    if hasattr(item, "content"):
-        role = getattr(item, "role", None) or getattr(item, "type", None)
-        return (_message(role, item.content, index),)
-    if isinstance(item, tuple | list) and len(item) == 2:
-        return _pair(item[0], item[1], index)
+        return (_read_mapping(item, index),)
+    if isinstance(item, tuple | list):
+        if len(item) == 2:
+            return _pair(item[0], item[1], index)
+        raise HistoryError(f"history[{index}]: {_EXPECTED}, got a {type(item).__name__} of {len(item)} items")
+    role = getattr(item, "role", None) or getattr(item, "type", None)
+    if role is not None and (hasattr(item, "content") or hasattr(item, "text")):
+        return (_message(role, _content(item), index),)
     raise HistoryError(f"history[{index}]: {_EXPECTED}, got {type(item).__name__}")
+
+
+def _read_mapping(item: Mapping[str, Any], index: int) -> Message:
+    data = item.get("data")
+    if isinstance(data, Mapping):  # the form in which LangChain stores messages: {"type": ..., "data": {...}}
+        item = {"role": item.get("type"), **data}
+    if "content" not in item and "text" not in item:
+        raise HistoryError(f"history[{index}]: {_EXPECTED}, got a mapping without 'content' and 'text'")
+    return _message(item.get("role") or item.get("type"), _content(item), index)
 
 
 def _pair(first: Any, second: Any, index: int) -> tuple[Message, ...]:
     if isinstance(first, str) and first.lower() in _ROLES:
         return (_message(first, second, index),)
-    if not isinstance(first, str) or not isinstance(second, str):
-        raise HistoryError(f"history[{index}]: {_EXPECTED}, got a pair of {type(first).__name__}, {type(second).__name__}")
-    return (Message(Role.USER, first, index), Message(Role.ASSISTANT, second, index))
+    if not isinstance(first, str) or not isinstance(second, str | NoneType):
+        got = f"a pair of {type(first).__name__}, {type(second).__name__}"
+        raise HistoryError(f"history[{index}]: {_EXPECTED}, got {got}")
+    return (Message(Role.USER, first, index), Message(Role.ASSISTANT, second or "", index))
 
 
 def _message(role: Any, content: Any, index: int) -> Message:

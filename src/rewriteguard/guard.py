@@ -1,35 +1,66 @@
-"""Interface of the guard (analysis arrives with the comparison work)."""
+"""The guard: reads turn, rewrite and history, compares them and judges. Pure: it emits nothing and keeps no clock."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
+from threading import Lock
 from typing import Any
 
-from rewriteguard.carry import CarriedQuery
-from rewriteguard.policy import Decision, Policy, Reason
+from rewriteguard import extract
+from rewriteguard.assess import MAX_TURN, assess, is_dependent, read_past
+from rewriteguard.carry import CarriedQuery, carried_query
+from rewriteguard.conversation import Conversation, text_of
+from rewriteguard.errors import InputError
+from rewriteguard.extract.base import Extractor
+from rewriteguard.extract.entity import canonical
+from rewriteguard.language.pipeline import english
+from rewriteguard.policy import Decision, Policy, Reason, decide, decide_without_rewrite
+from rewriteguard.reading import Reading, read
 from rewriteguard.tokens import ProtectedToken
 from rewriteguard.verdict import Assessment, Profile
 
+_CACHED_TEXTS = 2_048  # readings kept; one takes a few kilobytes
+_DEFAULT_POLICY = Policy()
+_PIPELINE = Lock()  # the pipeline's string store and buffers are shared; parsing holds the interpreter lock anyway
+
 
 class Guard:
-    """Checks rewrites; thread-safe."""
+    """Checks rewrites against the user's turn and the conversation; one guard serves all threads.
+
+    The English pipeline is loaded once a process, on first use or by `warm_up()`. Texts that were read before are
+    not read again: the last 2,048 of them are kept.
+
+    Args:
+        aliases: Further names of a thing: `{"IBM": ["Big Blue"]}`.
+        extractors: What finds the protected tokens, built-in and your own; earlier ones win where two overlap.
+        history_window: Read only the last so many messages; set it to what the rewriter is given.
+    """
 
     def __init__(
         self,
         aliases: Mapping[str, Iterable[str]] | None = None,
-        extractors: Iterable[Any] | None = None,
+        extractors: Sequence[Extractor] = extract.DEFAULT_EXTRACTORS,
         history_window: int | None = None,
     ) -> None:
-        raise NotImplementedError
+        self._equivalents = _equivalents(aliases or {})
+        self._extractors = tuple(extractors)
+        self._window = history_window
+        self._read: Callable[[str, bool], Reading] = lru_cache(maxsize=_CACHED_TEXTS)(self._read_uncached)
 
     def warm_up(self) -> None:
-        """Pays every first-call cost now."""
-        raise NotImplementedError
+        """Pays all first-call costs now: the pipeline, the unit data and the date parser."""
+        extract.warm_up()
+        self.check("When did it open last year?", "When did the 5 km tunnel open on 6 June 2024?", [("user", "The tunnel?")])
 
     def extract(self, text: str) -> tuple[ProtectedToken, ...]:
-        """Tokens."""
-        raise NotImplementedError
+        """The protected tokens of `text` in reading order; offsets are code points of `text`.
+
+        Raises:
+            InputError: `text` is not a string.
+        """
+        return self._read(_string(text, "text")[:MAX_TURN], True).tokens
 
     def check(
         self,
@@ -41,12 +72,30 @@ class Guard:
         reference_date: date | None = None,
         filter: Any = None,  # noqa: A002
     ) -> Assessment:
-        """The finding."""
-        raise NotImplementedError
+        """The finding about a rewrite: verdict, violations with evidence, and what was checked.
 
-    def carried(self, turn: Any, history: Any = ()) -> CarriedQuery:
-        """The carried query of the turn."""
-        raise NotImplementedError
+        Args:
+            turn: The user's turn: a string or a message.
+            rewrite: The rewriter's output: a string or a message.
+            history: The messages before the turn, oldest first, in any form that `Conversation.read` takes.
+            profile: What kind of rewriter wrote it.
+            reference_date: The day that "today" means; without it a relative period and a date cannot be compared.
+            filter: A structured query or mapping beside the rewrite; what it carries counts as kept.
+
+        Raises:
+            InputError: `turn` or `rewrite` is not text.
+            HistoryError: An item of the history has an unknown shape.
+        """
+        conversation = Conversation.read(turn, history, self._window)
+        return assess(
+            conversation,
+            _string(rewrite, "rewrite"),
+            read=self._read,
+            equivalents=self._equivalents,
+            profile=profile,
+            reference_date=reference_date,
+            filtered=filter,
+        )
 
     def decide(
         self,
@@ -59,8 +108,14 @@ class Guard:
         reference_date: date | None = None,
         filter: Any = None,  # noqa: A002
     ) -> Decision:
-        """check, then policy."""
-        raise NotImplementedError
+        """What to search: `check`, then the policy. The verdict is the same under every policy.
+
+        Raises:
+            InputError: `turn` or `rewrite` is not text.
+            HistoryError: An item of the history has an unknown shape.
+        """
+        assessment = self.check(turn, rewrite, history, profile=profile, reference_date=reference_date, filter=filter)
+        return decide(policy or _DEFAULT_POLICY, assessment, self.carried(turn, history))
 
     def decide_without_rewrite(
         self,
@@ -71,9 +126,44 @@ class Guard:
         policy: Policy | None = None,
         unchecked: str | None = None,
     ) -> Decision:
-        """The decision where no rewrite was judged."""
-        raise NotImplementedError
+        """What to search where no rewrite was judged; `unchecked` is a rewrite that could not be judged."""
+        conversation = Conversation.read(turn, history, self._window)
+        carried = carried_query(conversation.turn, conversation.history)
+        return decide_without_rewrite(policy or _DEFAULT_POLICY, conversation.turn, reason, carried, unchecked=unchecked)
+
+    def carried(self, turn: Any, history: Any = ()) -> CarriedQuery:
+        """The carried query of a turn: its words and the most salient terms of the history."""
+        conversation = Conversation.read(turn, history, self._window)
+        return carried_query(conversation.turn, conversation.history)
 
     def dependent(self, turn: Any, history: Any = ()) -> bool:
-        """Whether the turn needs the conversation (for rewrite_when="dependent")."""
-        raise NotImplementedError
+        """True where the turn needs the conversation to be understood."""
+        conversation = Conversation.read(turn, history, self._window)
+        past = read_past(conversation, self._read)
+        return is_dependent(self._read(conversation.turn[:MAX_TURN], True), past)
+
+    def _read_uncached(self, text: str, full: bool) -> Reading:
+        with _PIPELINE:
+            return read(text, english(), self._extractors, full=full)
+
+
+def _equivalents(aliases: Mapping[str, Iterable[str]]) -> Mapping[str, frozenset[str]]:
+    """For each name, every other name of the same thing, in canonical form."""
+    table: dict[str, frozenset[str]] = {}
+    for name, others in aliases.items():
+        if isinstance(others, str):
+            raise InputError(f"aliases[{name!r}]: expected a list of names, got one string")
+        group = frozenset(canonical(form) for form in (name, *others))
+        for form in group:
+            table[form] = table.get(form, frozenset()) | (group - {form})
+    return table
+
+
+def _string(value: Any, name: str) -> str:
+    """A plain string from a string, a string subclass or a message."""
+    if isinstance(value, str):
+        return str(value)
+    content = text_of(getattr(value, "content", None)) if hasattr(value, "content") else None
+    if content is None:
+        raise InputError(f"{name}: expected a string or a message with text, got {type(value).__name__}")
+    return content

@@ -66,3 +66,45 @@ class ProtectedToken:
             "relation": self.relation,
             "turn": self.turn,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Words that show a finding.
+
+    Attributes:
+        where: `turn`, `rewrite` or `history`.
+        text: The words as they stand there.
+        start: Offset of the first code point in that text.
+        end: Offset behind the last code point (half-open).
+        turn: Index of the history item where `where` is `history`.
+    """
+
+    where: str
+    text: str
+    start: int
+    end: int
+    turn: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The evidence as plain JSON values."""
+        return {"where": self.where, "text": self.text, "start": self.start, "end": self.end, "turn": self.turn}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one rule found: the rule's name, the kind of token it is about, and the words that show it."""
+
+    rule: str
+    kind: Kind | None
+    evidence: tuple[Evidence, ...]
+
+
+def in_turn(token: ProtectedToken) -> Evidence:
+    """A token of the turn as evidence."""
+    return Evidence("turn", token.text, token.start, token.end)
+
+
+def in_rewrite(token: ProtectedToken) -> Evidence:
+    """A token of the rewrite as evidence."""
+    return Evidence("rewrite", token.text, token.start, token.end)

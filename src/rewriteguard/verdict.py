@@ -5,12 +5,14 @@ A verdict is a finding and takes no action, so it is the same under every policy
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
 from rewriteguard.compare import Comparison
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.explain import sentence
+from rewriteguard.tokens import Evidence, Finding, Kind, ProtectedToken
 
 
 class Verdict(StrEnum):
@@ -57,36 +59,17 @@ class Profile(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """Words that show a finding.
-
-    Attributes:
-        where: `turn`, `rewrite` or `history`.
-        text: The words as they stand there.
-        start: Offset of the first code point in that text.
-        end: Offset behind the last code point (half-open).
-        turn: Index of the history item where `where` is `history`.
-    """
-
-    where: str
-    text: str
-    start: int
-    end: int
-    turn: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The evidence as plain JSON values."""
-        return {"where": self.where, "text": self.text, "start": self.start, "end": self.end, "turn": self.turn}
-
-
-@dataclass(frozen=True, slots=True)
 class Violation:
-    """One finding against a rewrite: what happened, to which kind of token, how grave, and the words that show it."""
+    """One finding against a rewrite: what happened, to which kind of token, how grave, the words that show it.
+
+    `rule` is the row of the table that found it.
+    """
 
     fault: Fault
     kind: Kind | None
     severity: Severity
     evidence: tuple[Evidence, ...]
+    rule: str = ""
 
     @property
     def code(self) -> str:
@@ -100,6 +83,7 @@ class Violation:
             "kind": self.kind.value if self.kind else None,
             "severity": self.severity.value,
             "code": self.code,
+            "rule": self.rule,
             "evidence": [item.to_dict() for item in self.evidence],
         }
 
@@ -139,6 +123,14 @@ class Checked:
     fills: tuple[Fill, ...] = ()
     gaps: tuple[str, ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        """What was checked as plain JSON values."""
+        return {
+            "tokens": [token.to_dict() for token in self.tokens],
+            "fills": [asdict(fill) for fill in self.fills],
+            "gaps": list(self.gaps),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
@@ -172,3 +164,141 @@ class Assessment:
     def reason(self) -> str:
         """The primary fault, or `ok` where the rewrite is PRESERVED: one closed code."""
         return "ok" if self.verdict is Verdict.PRESERVED or not self.violations else self.violations[0].fault.value
+
+    def explain(self) -> str:
+        """Plain sentences for a person: the verdict, each finding with its words, what was checked and what not."""
+        lines = [_HEADLINES[self.verdict]]
+        lines += [sentence(v.fault.value, v.kind.value if v.kind else None, v.evidence) for v in self.violations]
+        lines += [_fill_sentence(fill) for fill in self.checked.fills]
+        if self.checked.tokens:
+            kept = sorted({token.kind.value.replace("_", " ") for token in self.checked.tokens})
+            lines.append(f"Checked: {', '.join(kept)}.")
+        lines += [_GAPS[gap] for gap in self.checked.gaps if gap in _GAPS]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The assessment as plain JSON values."""
+        return {
+            "verdict": self.verdict.value,
+            "reason": self.reason,
+            "violations": [violation.to_dict() for violation in self.violations],
+            "comparison": self.comparison.to_dict(),
+            "dependent": self.dependent,
+            "checked": self.checked.to_dict(),
+            "turn": self.turn,
+            "rewrite": self.rewrite,
+            "raw_rewrite": self.raw_rewrite,
+            "candidates": list(self.candidates),
+            "profile": self.profile.value,
+        }
+
+
+_HEADLINES = {
+    Verdict.PRESERVED: "The rewrite keeps what the user asked.",
+    Verdict.CHANGED: "The rewrite changes what the user asked.",
+    Verdict.UNCERTAIN: "It is not certain that the rewrite keeps what the user asked.",
+}
+_GAPS = {
+    "language": "Not checked: the words of this language; only numbers, dates, versions and identifiers were compared.",
+    "nothing_to_compare": "Not checked: the turn holds nothing that could be kept or lost.",
+    "reference": "Not checked: what fills the reference could not be found in the conversation.",
+    "size": "Not checked: the text is too long to be analysed in the time of a request.",
+    "reference_date": "Not checked: a relative period became a date, and no reference date was given.",
+}
+
+
+def _fill_sentence(fill: Fill) -> str:
+    what = f'"{fill.reference}"' if fill.reference else "What the turn leaves out"
+    return f'{what} was filled with "{fill.text}", said by the {fill.role} in message {fill.turn}.'
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a finding means: the fault, how grave it is, and the verdict it gives alone (None: only with others)."""
+
+    fault: Fault
+    severity: Severity
+    alone: Verdict | None
+
+
+def _rows(fault: Fault, critical: str, minor: str) -> dict[str, Rule]:
+    rows = {f"{fault}.{kind}": Rule(fault, Severity.CRITICAL, Verdict.CHANGED) for kind in critical.split()}
+    return rows | {f"{fault}.{kind}": Rule(fault, Severity.MINOR, None) for kind in minor.split()}
+
+
+def _hedge(fault: Fault) -> Rule:
+    return Rule(fault, Severity.CRITICAL, Verdict.UNCERTAIN)
+
+
+def _reject(fault: Fault) -> Rule:
+    return Rule(fault, Severity.CRITICAL, Verdict.CHANGED)
+
+
+RULES: dict[str, Rule] = {
+    **_rows(
+        Fault.DROPPED,
+        "time entity quantity version identifier negation comparison quantifier modality answer_type qualifier",
+        "topic scene",
+    ),
+    **_rows(
+        Fault.ALTERED,
+        "time entity quantity version identifier negation comparison quantifier modality answer_type qualifier",
+        "scene",
+    ),
+    **_rows(
+        Fault.INVENTED,
+        "time entity quantity version identifier negation comparison quantifier modality answer_type qualifier",
+        "topic word",
+    ),
+    "altered.topic": _reject(Fault.ALTERED),
+    "altered.item": _reject(Fault.ALTERED),
+    "malformed": _reject(Fault.MALFORMED),
+    "malformed.loop": _reject(Fault.MALFORMED),
+    "malformed.size": _reject(Fault.MALFORMED),
+    "not_a_query": _reject(Fault.NOT_A_QUERY),
+    "not_a_query.statement": _reject(Fault.NOT_A_QUERY),
+    "not_a_query.repeated": _reject(Fault.NOT_A_QUERY),
+    "question_lost": _reject(Fault.QUESTION_LOST),
+    "correction_lost": _reject(Fault.CORRECTION_LOST),
+    "language": _reject(Fault.LANGUAGE),
+    "ambiguous.set": _hedge(Fault.AMBIGUOUS),
+    "ambiguous.candidates": _hedge(Fault.AMBIGUOUS),
+    "unresolved": _hedge(Fault.UNRESOLVED),
+    "drifted": _hedge(Fault.DRIFTED),
+    "drifted.stale": _hedge(Fault.DRIFTED),
+    "drifted.chat": _hedge(Fault.DRIFTED),
+    "low_trust": _hedge(Fault.LOW_TRUST),
+    "not_checked.nothing": _hedge(Fault.NOT_CHECKED),
+    "not_checked.language": _hedge(Fault.NOT_CHECKED),
+    "not_checked.size": _hedge(Fault.NOT_CHECKED),
+    "not_checked.reference_date": _hedge(Fault.NOT_CHECKED),
+}
+"""Every rule: the same under every policy."""
+
+_ORDER = {Verdict.CHANGED: 0, Verdict.UNCERTAIN: 1, None: 2}
+_TOGETHER = 2  # minor findings that hedge together
+
+
+def judge(findings: Iterable[Finding], profile: Profile = Profile.CONDENSE) -> tuple[Verdict, tuple[Violation, ...]]:
+    """The verdict and the violations, gravest first, in the order in which the rules found them."""
+    rows = [(RULES[finding.rule], finding) for finding in findings]
+    rows = [(rule, finding) for rule, finding in rows if rule.fault not in _WAIVED[profile]]
+    rows.sort(key=lambda row: _ORDER[row[0].alone])
+    violations = tuple(Violation(rule.fault, f.kind, rule.severity, f.evidence, f.rule) for rule, f in rows)
+    alone = {rule.alone for rule, _ in rows}
+    minor = sum(rule.alone is None for rule, _ in rows)
+    if Verdict.CHANGED in alone:
+        return Verdict.CHANGED, violations
+    if Verdict.UNCERTAIN in alone or minor >= _TOGETHER:
+        return Verdict.UNCERTAIN, violations
+    return Verdict.PRESERVED, violations
+
+
+# What a kind of rewriter may do: an expansion adds, a step back drops; the original is searched beside both.
+_WAIVED: dict[Profile, frozenset[Fault]] = {
+    Profile.CONDENSE: frozenset(),
+    Profile.SHORTEN: frozenset(),
+    Profile.EXPAND: frozenset({Fault.INVENTED, Fault.DRIFTED, Fault.NOT_A_QUERY}),
+    Profile.DECOMPOSE: frozenset({Fault.QUESTION_LOST}),
+    Profile.STEP_BACK: frozenset({Fault.DROPPED, Fault.QUESTION_LOST, Fault.UNRESOLVED}),
+}

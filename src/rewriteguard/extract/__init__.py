@@ -1,0 +1,84 @@
+"""Text to protected tokens: one file a kind, and the pass that runs them in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from spacy.tokens import Doc
+
+from rewriteguard.extract import (
+    answer_type,
+    comparison,
+    entity,
+    identifier,
+    modality,
+    negation,
+    qualifier,
+    quantifier,
+    quantity,
+    time,
+    topic,
+    version,
+)
+from rewriteguard.extract.base import Extractor, Same, same_value
+from rewriteguard.tokens import Kind, ProtectedToken
+
+DEFAULT_EXTRACTORS: tuple[Extractor, ...] = (
+    identifier.extract,
+    version.extract,
+    time.extract,
+    quantity.extract,
+    negation.extract,
+    answer_type.extract,
+    comparison.extract,
+    quantifier.extract,
+    modality.extract,
+    qualifier.extract,
+    entity.extract,
+    topic.extract,
+)
+"""The built-in extractors. Where two tokens share words, the earlier extractor's is kept."""
+
+_SAME: Mapping[Kind, Same] = MappingProxyType(
+    {
+        Kind.IDENTIFIER: identifier.same,
+        Kind.VERSION: version.same,
+        Kind.TIME: time.same,
+        Kind.QUANTITY: quantity.same,
+        Kind.NEGATION: negation.same,
+        Kind.ANSWER_TYPE: answer_type.same,
+        Kind.COMPARISON: comparison.same,
+        Kind.QUANTIFIER: quantifier.same,
+        Kind.MODALITY: modality.same,
+        Kind.QUALIFIER: qualifier.same,
+        Kind.ENTITY: entity.same,
+        Kind.TOPIC: topic.same,
+    }
+)
+
+
+def same_for(kind: Kind) -> Same:
+    """How two tokens of `kind` are compared."""
+    return _SAME.get(kind, same_value)
+
+
+def extract_tokens(doc: Doc, extractors: Sequence[Extractor] = DEFAULT_EXTRACTORS) -> tuple[ProtectedToken, ...]:
+    """The protected tokens of `doc` in reading order; of two that share words the earlier extractor's is kept."""
+    taken = bytearray(len(doc.text) + 1)
+    kept: list[ProtectedToken] = []
+    for extractor in extractors:
+        for token in _in_order(extractor(doc)):
+            if not any(taken[token.start : token.end]):
+                taken[token.start : token.end] = b"\x01" * (token.end - token.start)
+                kept.append(token)
+    return tuple(_in_order(kept))
+
+
+def _in_order(tokens: Iterable[ProtectedToken]) -> list[ProtectedToken]:
+    return sorted(tokens, key=lambda token: (token.start, -token.end, token.kind))
+
+
+def warm_up() -> None:
+    """Loads what the kinds load on first use."""
+    quantity.warm_up()

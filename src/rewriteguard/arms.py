@@ -1,0 +1,215 @@
+"""The searches of one retrieval: started early, waited for together, dropped when they are not needed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from rewriteguard.drivers import Budget, Handle, Runner, call, error_of
+from rewriteguard.errors import InputError
+from rewriteguard.fuse import Hit
+from rewriteguard.policy import Origin, WeightedQuery
+from rewriteguard.telemetry import Telemetry
+
+
+class Status(StrEnum):
+    """What became of an arm; a skipped one was started early and turned out not to be needed."""
+
+    OK = "ok"
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One searched query, and what became of it.
+
+    Attributes:
+        origin: Where the query's text comes from.
+        query: The text.
+        weight: Its weight in fusion, without the margin; 0 where it was skipped.
+        status: What became of it.
+        count: The number of items that it found and that were admitted.
+        vetoed: The number of items that `admit` dropped.
+        error: The type of its error; None where there was none.
+        seconds: How long it took; up to now where it was given up.
+        margin: What its weight was multiplied by.
+    """
+
+    origin: Origin
+    query: str
+    weight: float
+    status: Status
+    count: int = 0
+    vetoed: int = 0
+    error: str | None = None
+    seconds: float = 0.0
+    margin: float = 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The arm as plain JSON values."""
+        return {
+            "origin": self.origin.value,
+            "query": self.query,
+            "weight": self.weight,
+            "status": self.status.value,
+            "count": self.count,
+            "vetoed": self.vetoed,
+            "error": self.error,
+            "seconds": self.seconds,
+            "margin": self.margin,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one search gave: admitted hits, best first, and how many were vetoed."""
+
+    hits: tuple[Hit[Any], ...]
+    vetoed: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """A query of the decision with what its search gave, or with its error."""
+
+    query: WeightedQuery
+    found: Found | None
+    error: Exception | None
+    status: Status
+    seconds: float
+
+    def arm(self, margin: float = 1.0) -> Arm:
+        """The outcome as it is reported."""
+        found = self.found
+        return Arm(
+            origin=self.query.origin,
+            query=self.query.text,
+            weight=self.query.weight,
+            status=self.status,
+            count=len(found.hits) if found else 0,
+            vetoed=found.vetoed if found else 0,
+            error=type(self.error).__name__ if self.error else None,
+            seconds=self.seconds,
+            margin=margin,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Searcher:
+    """How an arm searches.
+
+    Attributes:
+        function: Called as function(query, origin, **keywords); gives items or hits, best first, or an awaitable.
+        blocking: Whether it would hold up an event loop.
+        keywords: Given identically to every arm.
+        admit: Whether an item may be returned; one for which it raises is dropped.
+        telemetry: Who is told.
+        score: The score of a bare item, higher is better; None leaves bare items without.
+    """
+
+    function: Callable[..., Any]
+    blocking: bool
+    keywords: Mapping[str, Any]
+    admit: Callable[[Any], bool] | None
+    telemetry: Telemetry
+    score: Callable[[Any], float | None] | None = None
+
+    async def search(self, text: str, origin: Origin) -> Found:
+        """What one arm finds."""
+        started = time.perf_counter()
+        with self.telemetry.search(origin.value, text) as span:
+            hits = self._hits(await call(self.function, text, origin, **self.keywords))
+            admitted = tuple(hit for hit in hits if self._admits(hit.item))
+            vetoed = len(hits) - len(admitted)
+            items, scores = [hit.item for hit in admitted], [hit.score for hit in admitted]
+            self.telemetry.found(span, origin.value, items, scores, vetoed)
+        return Found(admitted, vetoed, time.perf_counter() - started)
+
+    def _hits(self, items: Any) -> list[Hit[Any]]:
+        if isinstance(items, str | bytes | Mapping):
+            raise InputError(f"search: expected a list of items, got {type(items).__name__}")
+        score = self.score or (lambda _: None)
+        return [item if isinstance(item, Hit) else Hit(item, score(item)) for item in items]
+
+    def _admits(self, item: Any) -> bool:
+        if self.admit is None:
+            return True
+        try:
+            return bool(self.admit(item))
+        except Exception as error:  # noqa: BLE001 - what cannot be cleared is not returned
+            self.telemetry.failed("admit", error)
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    origin: Origin
+    handle: Handle[Found]
+    started: float
+
+
+class Flight:
+    """The arms of one retrieval; equal texts are searched once."""
+
+    def __init__(self, runner: Runner, searcher: Searcher, budget: Budget) -> None:
+        self._runner = runner
+        self._searcher = searcher
+        self._budget = budget
+        self._running: dict[str, _Running] = {}
+
+    def start(self, text: str, origin: Origin) -> None:
+        """Starts a search beside the flow, unless one of the same text runs."""
+        if text not in self._running:
+            handle = self._runner.start(lambda: self._searcher.search(text, origin), blocking=self._searcher.blocking)
+            self._running[text] = _Running(origin, handle, time.perf_counter())
+
+    async def land(self, queries: Sequence[WeightedQuery]) -> tuple[Landed, ...]:
+        """What the searches of `queries` gave within the budget, in their order; those not running yet are started."""
+        wanted = {query.text for query in queries}
+        for text, running in self._running.items():
+            if text not in wanted:
+                running.handle.cancel()
+        missing = [query for query in queries if query.text not in self._running]
+        for query in missing[:-1]:
+            self.start(query.text, query.origin)
+        for query in missing[-1:]:
+            await self._run(query)
+        await self._runner.wait([self._running[query.text].handle for query in queries], self._budget.left())
+        return tuple(self._landed(query) for query in queries)
+
+    def skipped(self, queries: Iterable[WeightedQuery]) -> tuple[Arm, ...]:
+        """The arms that were started and are none of `queries`."""
+        used = {query.text for query in queries}
+        return tuple(
+            Arm(running.origin, text, 0, Status.SKIPPED) for text, running in self._running.items() if text not in used
+        )
+
+    async def drop(self) -> None:
+        """Cancels whatever still runs."""
+        await self._runner.drop([running.handle for running in self._running.values()])
+
+    async def _run(self, query: WeightedQuery) -> None:
+        started = time.perf_counter()
+        handle = await self._runner.run(
+            lambda: self._searcher.search(query.text, query.origin),
+            blocking=self._searcher.blocking,
+            seconds=self._budget.left(),
+        )
+        self._running[query.text] = _Running(query.origin, handle, started)
+
+    def _landed(self, query: WeightedQuery) -> Landed:
+        running = self._running[query.text]
+        in_time = running.handle.done()
+        error = error_of(running.handle)
+        if error is None:
+            found = running.handle.result()
+            return Landed(query, found, None, Status.OK, found.seconds)
+        self._searcher.telemetry.failed("search", error)
+        status = Status.ERROR if in_time else Status.TIMEOUT
+        return Landed(query, None, error, status, time.perf_counter() - running.started)

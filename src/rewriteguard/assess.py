@@ -1,0 +1,193 @@
+"""One check from end to end: read the texts, compare, look at the conversation, judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from rewriteguard.compare import Comparison, compare
+from rewriteguard.context import Scene, candidates, context_findings, invented_words, new_words, phrases_of
+from rewriteguard.conversation import Conversation, Role
+from rewriteguard.extract.base import Facts
+from rewriteguard.filters import filter_tokens
+from rewriteguard.form import form_findings
+from rewriteguard.grounding import source_of_words
+from rewriteguard.language.detect import language_of
+from rewriteguard.reading import Past, Reading
+from rewriteguard.reference import Pointer, Reference, open_references
+from rewriteguard.sanitize import clean
+from rewriteguard.tokens import Evidence, Finding, Kind, ProtectedToken, in_rewrite, in_turn
+from rewriteguard.verdict import Assessment, Checked, Fill, Profile, judge
+
+MAX_TURN = 6_000  # characters of a turn that are analysed: about 1,200 words, 200 ms
+MAX_REWRITE = 4_000  # characters; a longer output is no query
+MAX_MESSAGE = 12_000  # characters of one history message that are read
+Read = Callable[[str, bool], Reading]
+
+# Kinds that need no English word list.
+_LITERAL = frozenset({Kind.TIME, Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
+
+
+def assess(
+    conversation: Conversation,
+    raw_rewrite: str,
+    *,
+    read: Read,
+    equivalents: Mapping[str, frozenset[str]],
+    profile: Profile = Profile.CONDENSE,
+    reference_date: date | None = None,
+    filtered: Any = None,
+) -> Assessment:
+    """The finding about one rewrite of the conversation's turn.
+
+    Args:
+        conversation: The turn and the messages before it.
+        raw_rewrite: The rewriter's output as it came.
+        read: Gives the reading of a text, tagged and parsed or not.
+        equivalents: User-given names of one thing.
+        profile: What kind of rewriter wrote it.
+        reference_date: The day that "today" means.
+        filtered: A structured filter beside the rewrite.
+    """
+    query = clean(raw_rewrite).text
+    size = _size_finding(conversation.turn, query)
+    if size is not None:
+        return _unread(conversation, raw_rewrite, query, size, profile)
+    turn, rewrite = read(conversation.turn, True), read(query, True)
+    past = read_past(conversation, read)
+    references = open_references(turn, past)
+    facts = Facts(reference_date, equivalents)
+    spans = [_span_of(turn, r) for r in references if r.first < r.last and r.pointer is not Pointer.RELATIONAL]
+    tokens = tuple(filter_tokens(filtered, read)) if filtered is not None else ()
+    comparison = compare(turn, rewrite, past, facts, consumed=spans, filtered=tokens)
+    scene = Scene(turn, rewrite, past, references, comparison, is_dependent(turn, past, references))
+    gaps = _gaps(scene)
+    readings = candidates(scene)
+    findings = [*form_findings(turn, rewrite, past), *_token_findings(scene, literal_only="language" in gaps)]
+    if "language" not in gaps:
+        findings += context_findings(scene)
+        findings += _ambiguity(scene, readings)
+        findings += [Finding("invented.word", Kind.TOPIC, (_word(w),)) for w in invented_words(scene)]
+    fills = tuple(_fills(scene))
+    checked = Checked(tuple(p.ours for p in comparison.kept), fills, gaps)
+    findings += _unchecked(scene, checked)
+    verdict, violations = judge(findings, profile)
+    return Assessment(
+        verdict=verdict,
+        violations=violations,
+        comparison=comparison,
+        dependent=scene.dependent,
+        checked=checked,
+        turn=conversation.turn,
+        rewrite=query,
+        raw_rewrite=raw_rewrite,
+        candidates=readings,
+        profile=profile,
+    )
+
+
+def read_past(conversation: Conversation, read: Read) -> Past:
+    """The history, read: user turns in full, since they were turns once, the longer rest by its words alone."""
+    readings = tuple(read(m.text[:MAX_MESSAGE], m.role is Role.USER) for m in conversation.history)
+    return Past(conversation.history, readings)
+
+
+def is_dependent(turn: Reading, past: Past, references: Sequence[Reference] | None = None) -> bool:
+    """True where the turn needs the conversation to be understood."""
+    return bool(past.messages) and bool(open_references(turn, past) if references is None else references)
+
+
+def _size_finding(turn: str, query: str) -> Finding | None:
+    if not query:
+        return Finding("malformed", None, (Evidence("rewrite", "", 0, 0),))
+    if len(query) > MAX_REWRITE:
+        return Finding("malformed.size", None, (Evidence("rewrite", query[:80], 0, len(query)),))
+    if len(turn) > MAX_TURN:
+        return Finding("not_checked.size", None, (Evidence("turn", turn[:80], 0, len(turn)),))
+    return None
+
+
+def _unread(conversation: Conversation, raw: str, query: str, finding: Finding, profile: Profile) -> Assessment:
+    """The finding about texts that are not analysed: an empty or overlong rewrite, an overlong turn."""
+    verdict, violations = judge([finding], profile)
+    checked = Checked(gaps=("size",) if finding.rule.endswith("size") else ())
+    dependent = bool(conversation.history)
+    return Assessment(verdict, violations, Comparison(), dependent, checked, conversation.turn, query, raw, (), profile)
+
+
+def _gaps(scene: Scene) -> tuple[str, ...]:
+    gaps = []
+    language = language_of(w.text for w in scene.turn.words)
+    if language not in {"", "en"}:
+        gaps.append("language")
+    if scene.comparison.unsure:
+        gaps.append("reference_date")
+    pointing = any(r.first < r.last for r in scene.references)
+    if pointing and scene.dependent and not new_words(scene.rewrite, scene.turn):
+        gaps.append("reference")
+    return tuple(gaps)
+
+
+def _token_findings(scene: Scene, *, literal_only: bool) -> Iterable[Finding]:
+    comparison = scene.comparison
+    for token in comparison.dropped:
+        if token.kind in _LITERAL or not literal_only:
+            yield Finding(f"dropped.{_row(scene, token)}", token.kind, (in_turn(token),))
+    for pair in comparison.altered:
+        if pair.theirs is not None and (pair.ours.kind in _LITERAL or not literal_only):
+            rule = f"altered.{_row(scene, pair.ours)}"
+            yield Finding(rule, pair.ours.kind, (in_turn(pair.ours), in_rewrite(pair.theirs)))
+    for token in comparison.invented:
+        if token.kind is not Kind.TOPIC and (token.kind in _LITERAL or not literal_only):
+            yield Finding(f"invented.{token.kind.value}", token.kind, (in_rewrite(token),))
+
+
+def _row(scene: Scene, token: ProtectedToken) -> str:
+    """The row of the rule table for a token of the turn: its kind, or `scene` where it only sets the scene."""
+    asked = any(scene.turn.regions.protects(w.i) for w in scene.turn.words_of(token))
+    return token.kind.value if asked else "scene"
+
+
+def _ambiguity(scene: Scene, readings: tuple[str, ...]) -> Iterable[Finding]:
+    if readings:
+        pointing = next(r for r in scene.references if r.pointer is Pointer.SINGULAR)
+        start, end = _span_of(scene.turn, pointing)
+        yield Finding("ambiguous.candidates", None, (Evidence("turn", scene.turn.text[start:end], start, end),))
+
+
+def _unchecked(scene: Scene, checked: Checked) -> Iterable[Finding]:
+    whole = (Evidence("turn", scene.turn.text, 0, len(scene.turn.text)),)
+    if "language" in checked.gaps:
+        yield Finding("not_checked.language", None, whole)
+    for pair in scene.comparison.unsure:
+        if pair.theirs is not None:
+            yield Finding("not_checked.reference_date", pair.ours.kind, (in_turn(pair.ours), in_rewrite(pair.theirs)))
+    holds_something = any(scene.turn.regions.protects(w.i) for w in scene.turn.content)
+    if not checked.tokens and not checked.fills and not holds_something:
+        yield Finding("not_checked.nothing", None, whole)
+
+
+def _fills(scene: Scene) -> Iterable[Fill]:
+    """What fills each reference, with the history item that said it; the words are those new in the rewrite."""
+    if not scene.dependent:
+        return
+    references = [r for r in scene.references if r.first < r.last] or list(scene.references)
+    text = scene.rewrite.text
+    for reference, phrase in zip(references, phrases_of(new_words(scene.rewrite, scene.turn)), strict=False):
+        source = source_of_words(phrase, scene.past)
+        if source is None:
+            continue
+        message = next(m for m in scene.past.messages if m.index == source)
+        start, end = _span_of(scene.turn, reference) if reference.first < reference.last else (0, 0)
+        words = text[phrase[0].start : phrase[-1].end]
+        at = message.text.casefold().find(words.casefold())
+        yield Fill(scene.turn.text[start:end], words, source, message.role.value, max(at, 0), at + len(words) if at >= 0 else 0)
+
+
+def _span_of(reading: Reading, reference: Reference) -> tuple[int, int]:
+    return reading.words[reference.first].start, reading.words[reference.last - 1].end
+
+
+def _word(word: Any) -> Evidence:
+    return Evidence("rewrite", word.text, word.start, word.end)

@@ -1,0 +1,139 @@
+"""Runs the recorded conversation three ways and prints what became of each question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from langchain_classic.chains.history_aware_retriever import create_history_aware_retriever
+from langchain_core.messages import AIMessage, HumanMessage
+from rich.table import Table
+from rich.text import Text
+
+from rewriteguard.demo.data import conversation, documents
+from rewriteguard.demo.retriever import BM25Retriever
+from rewriteguard.demo.rewriter import CONDENSE_PROMPT, RecordedRewriter
+from rewriteguard.demo.spans import record, tree
+from rewriteguard.integrations.langchain import guard_history_aware_retriever
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from langchain_core.documents import Document
+    from langchain_core.messages import BaseMessage
+    from opentelemetry.sdk.trace import ReadableSpan
+    from rich.console import Console
+
+    from rewriteguard.demo.data import Turn
+    from rewriteguard.policy import Decision
+
+_DEPTH = 10
+_SHOWN_TRACE = 2  # the third turn, whose rewrite loses "not" and the year
+_STYLE = {"preserved": "green", "changed": "red", "uncertain": "yellow"}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one turn.
+
+    Attributes:
+        turn: The turn.
+        decision: What the guard decided.
+        unguarded: Rank of the answering document in LangChain's own chain; None where it is not found.
+        guarded: Its rank in the guarded chain.
+        raw: Its rank for the turn as written.
+        spans: The spans of the guarded call.
+    """
+
+    turn: Turn
+    decision: Decision
+    unguarded: int | None
+    guarded: int | None
+    raw: int | None
+    spans: Sequence[ReadableSpan]
+
+
+def outcomes() -> tuple[Outcome, ...]:
+    """Every turn of the conversation, run three ways."""
+    turns = conversation()
+    retriever = BM25Retriever(documents(), k=_DEPTH)
+    rewriter = RecordedRewriter(rewrites={turn.user: turn.rewrite for turn in turns if turn.rewrite is not None})
+    chain = create_history_aware_retriever(rewriter, retriever, CONDENSE_PROMPT)
+    decisions: list[Decision] = []
+    guarded = guard_history_aware_retriever(chain, on_decision=decisions.append)
+    exporter = record()
+    history: list[BaseMessage] = []
+    results = []
+    for turn in turns:
+        question = {"input": turn.user, "chat_history": list(history)}
+        unguarded = rank(chain.invoke(question), turn.answer)
+        exporter.clear()
+        found = rank(guarded.invoke(question), turn.answer)
+        spans = exporter.get_finished_spans()
+        raw = rank(retriever.invoke(turn.user), turn.answer)
+        results.append(Outcome(turn, decisions[-1], unguarded, found, raw, spans))
+        history += [HumanMessage(turn.user), AIMessage(turn.assistant)]
+    return tuple(results)
+
+
+def rank(found: Sequence[Document], answer: str) -> int | None:
+    """The rank of the document with that id, from 1; None where it was not found."""
+    ids = [document.id for document in found]
+    return ids.index(answer) + 1 if answer in ids else None
+
+
+def run(console: Console) -> None:
+    """Prints the conversation turn by turn, a table of ranks, and the spans of one turn."""
+    results = outcomes()
+    for number, outcome in enumerate(results, start=1):
+        _print_turn(console, number, outcome)
+    console.rule("Rank of the document that answers")
+    console.print(_ranks(results))
+    console.rule(f"Spans of turn {_SHOWN_TRACE + 1}")
+    console.print(tree(results[_SHOWN_TRACE].spans))
+
+
+def _print_turn(console: Console, number: int, outcome: Outcome) -> None:
+    turn, decision = outcome.turn, outcome.decision
+    console.rule(f"Turn {number}", align="left")
+    lines = Table.grid(padding=(0, 2))
+    lines.add_column(style="dim", no_wrap=True)
+    lines.add_column()
+    lines.add_row("user", Text(turn.user, style="bold"))
+    lines.add_row("rewrite", Text(turn.rewrite or "none was asked for: this is the first turn"))
+    if turn.mistake:
+        lines.add_row("mistake", Text(f"the rewriter {turn.mistake}"))
+    if decision.assessment:
+        verdict = decision.assessment.verdict.value
+        lines.add_row("verdict", Text(verdict.upper(), style=f"bold {_STYLE[verdict]}"))
+        lines.add_row("why", Text(decision.assessment.explain()))
+    lines.add_row("action", Text(f"{decision.action.value} ({decision.reason})"))
+    for query in decision.queries:
+        lines.add_row("searched", Text(f"{query.text}   [{query.origin.value}, weight {query.weight:g}]"))
+    lines.add_row("answer at", Text(_places(outcome)))
+    console.print(lines)
+
+
+def _places(outcome: Outcome) -> str:
+    return (
+        f"rank {_shown(outcome.unguarded)} LangChain, {_shown(outcome.guarded)} guarded, {_shown(outcome.raw)} raw turn"
+    )
+
+
+def _ranks(results: Sequence[Outcome]) -> Table:
+    table = Table()
+    for column in ("turn", "the rewriter", "verdict", "action"):
+        table.add_column(column)
+    for column in ("LangChain", "guarded", "raw turn"):
+        table.add_column(column, justify="right")
+    for number, outcome in enumerate(results, start=1):
+        decision = outcome.decision
+        verdict = decision.assessment.verdict.value if decision.assessment else "-"
+        did = outcome.turn.mistake or ("does well" if outcome.turn.rewrite else "is not asked")
+        ranks = (_shown(place) for place in (outcome.unguarded, outcome.guarded, outcome.raw))
+        table.add_row(str(number), did, Text(verdict, style=_STYLE.get(verdict, "")), decision.action.value, *ranks)
+    return table
+
+
+def _shown(place: int | None) -> str:
+    return "-" if place is None else str(place)

@@ -1,0 +1,118 @@
+"""What kind of answer a question wants: a person, a time, a place, a reason, a count, a cost, yes or no ...
+
+Values: `person`, `time`, `place`, `reason`, `count`, `cost`, `amount`, `duration`, `frequency`, `degree`, `manner`,
+`thing` (what, which), `polar` (yes or no). Only the first eight name one kind of answer and no other; `thing`,
+`manner` and `polar` are asked for in each other's words.
+Left alone: relative and subordinate "who", "when", "where" ("the man who", "when it rains").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from spacy.tokens import Doc, Token
+
+from rewriteguard.extract.base import Facts, Match, token
+from rewriteguard.language import lexicon
+from rewriteguard.tokens import Kind, ProtectedToken
+
+STRONG = frozenset({"person", "time", "place", "reason", "count", "cost", "duration", "frequency"})
+_TABLE = lexicon.section("answer_type")
+_WH = {
+    "who": "person", "whom": "person", "whose": "person", "when": "time", "where": "place", "why": "reason",
+    "how": "manner", "what": "thing", "which": "thing", "whether": "polar",
+}  # fmt: skip
+_PHRASES = tuple(
+    (tuple(phrase.split()), name)
+    for name in _TABLE
+    for phrase in sorted(_TABLE[name], key=lambda p: (-len(p), p))
+    if phrase.split()[0] in _WH and len(phrase.split()) > 1
+)
+_AUXILIARIES = lexicon.words("regions", "auxiliaries") | {"ca", "wo", "do", "does", "did"}
+_ASKING = frozenset({"know", "tell", "explain", "ask", "wonder", "wondering", "about", "me", "us", "show", "describe", "curious", "understand", "say", "on", "you", "remember", "out", "clarify"})  # fmt: skip
+_OPENERS = lexicon.words("words", "function") - {"who", "whom", "whose", "what", "which", "when", "where", "why", "how", "if", "that", "not", "as", "while", "because", "since", "although", "until", "unless", "before", "after", "same", "one", "ones", "those", "this", "these", "it", "then"}  # fmt: skip
+_CLAUSE_ENDS = frozenset({".", "?", "!", ";", ":"})
+
+
+def extract(doc: Doc) -> Iterable[ProtectedToken]:
+    """The kinds of answer that `doc` asks for, in reading order."""
+    opened = True
+    for word in doc:
+        if word.text in _CLAUSE_ENDS or "\n" in word.text:
+            opened = True
+            continue
+        found = _read(doc, word, opened)
+        if found:
+            length, value = found
+            last = doc[word.i + length - 1]
+            yield token(Kind.ANSWER_TYPE, doc.text, word.idx, last.idx + len(last), value)
+            opened = False
+        elif not word.is_punct and word.lower_ not in _OPENERS:
+            opened = False
+
+
+def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
+    """SAME for one kind of answer; kinds that are asked for in each other's words are the same too."""
+    if ours.value == theirs.value or not {ours.value, theirs.value} & STRONG:
+        return Match.SAME
+    return Match.SAME if frozenset({ours.value, theirs.value}) in _SHARED else Match.DIFFERENT
+
+
+_SHARED = frozenset({frozenset({"cost", "amount"}), frozenset({"count", "amount"}), frozenset({"duration", "time"})})
+
+
+def paraphrases(value: str) -> tuple[tuple[str, ...], ...]:
+    """The word sequences that ask for a kind of answer without its question word: "price of" for a cost."""
+    return _PARAPHRASES.get(value, ())
+
+
+_PARAPHRASES = {name: tuple(tuple(phrase.split()) for phrase in phrases) for name, phrases in _TABLE.items()}
+
+
+def _read(doc: Doc, word: Token, opened: bool) -> tuple[int, str] | None:
+    lower = word.lower_
+    if lower in _WH:
+        if not (opened or _asks_inside(doc, word)):
+            return None
+        return _wh(doc, word)
+    if opened and lower in _AUXILIARIES and _has_subject(doc, word):
+        return 1, "polar"
+    return None
+
+
+def _asks_inside(doc: Doc, word: Token) -> bool:
+    """True where a question word opens a clause of its own inside a sentence."""
+    if not word.i:
+        return True
+    before = doc[word.i - 1]
+    if before.lower_ in _ASKING and word.lower_ not in {"that"}:
+        return True
+    after = doc[word.i + 1] if word.i + 1 < len(doc) else None
+    joined = before.lower_ in {"and", "or", ","}
+    if after is None or after.text == "?":
+        return True
+    if word.lower_ in {"what", "which", "how", "why"}:
+        return joined
+    return joined and (after.lower_ in _AUXILIARIES) and word.lower_ != "who" and doc[-1].text == "?"
+
+
+def _wh(doc: Doc, word: Token) -> tuple[int, str]:
+    for phrase, name in _PHRASES:
+        if word.lower_ == phrase[0] and tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
+            return len(phrase), name
+    after = doc[word.i + 1] if word.i + 1 < len(doc) else None
+    if word.lower_ == "how" and after is not None and after.pos_ in {"ADJ", "ADV"}:
+        return 2, "degree"
+    if word.lower_ == "how" and after is not None and after.lower_ == "about":
+        return 2, "thing"
+    return 1, _WH[word.lower_]
+
+
+def _has_subject(doc: Doc, word: Token) -> bool:
+    after = doc[word.i + 1] if word.i + 1 < len(doc) else None
+    if after is None or after.is_punct:
+        return False
+    if word.lower_ in {"may", "will", "might", "do"} and word.tag_ in {"NNP", "NN", "VB"}:
+        return False
+    # "Can you find ..." and "Could you tell ..." wrap a request.
+    return not (after.lower_ in {"you", "u"} and word.lower_ in {"can", "could", "would", "will"})

@@ -1,0 +1,108 @@
+"""Comparatives, superlatives, directions and explicit comparisons.
+
+Values: `large:superlative`, `old:comparative`, `direction:increase`, `versus`. Scales and directions with their
+synonyms and opposites are closed lists; an opposite is never equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from spacy.tokens import Doc, Token
+
+from rewriteguard.extract.base import Facts, Match, token
+from rewriteguard.language import lexicon
+from rewriteguard.language.stem import stem
+from rewriteguard.tokens import Kind, ProtectedToken
+
+_DEGREES = {"JJR": "comparative", "RBR": "comparative", "JJS": "superlative", "RBS": "superlative"}
+_IRREGULAR = {
+    "better": "good", "best": "good", "worse": "bad", "worst": "bad", "farther": "far", "further": "far",
+    "farthest": "far", "furthest": "far", "elder": "old", "eldest": "old",
+}  # fmt: skip
+_MARKERS = {"more": "comparative", "less": "comparative", "most": "superlative", "least": "superlative"}
+_PLAIN = lexicon.words("comparison", "plain")
+_BASES = {stem(w): group.split()[0] for group in lexicon.section("comparison")["bases"] for w in group.split()}
+_VERSUS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("comparison", "versus"))
+_PAIRS = lexicon.section("comparison")["opposites"]
+_SYNONYMS = {
+    stem(w): group.split()[0] for group in lexicon.section("comparison")["synonyms"] for w in group.split()
+}
+
+
+def _direction_of(word: str) -> str:
+    return _SYNONYMS.get(stem(word), stem(word))
+
+
+_OPPOSITES: dict[str, frozenset[str]] = {}
+for _one, _other in _PAIRS:
+    for _a, _b in ((_one, _other), (_other, _one)):
+        _OPPOSITES[stem(_a)] = _OPPOSITES.get(stem(_a), frozenset()) | {stem(_b)}
+# Words that stand in a pair for a scale or a place as often as for a direction.
+_DIRECTIONS = frozenset(_OPPOSITES) - {stem(w) for w in ("most", "least", "more", "less", "before", "after", "up", "down", "left", "right", "open", "close", "above", "below", "con", "pro")}  # fmt: skip
+
+
+def extract(doc: Doc) -> Iterable[ProtectedToken]:
+    """The comparisons of `doc`."""
+    for word in doc:
+        length = _versus_length(doc, word)
+        if length:
+            last = doc[word.i + length - 1]
+            yield token(Kind.COMPARISON, doc.text, word.idx, last.idx + len(last), "versus")
+            continue
+        found = _graded(doc, word)
+        if found:
+            end, value = found
+            yield token(Kind.COMPARISON, doc.text, word.idx, end, value)
+        elif stem(word.text) in _DIRECTIONS and word.pos_ in {"VERB", "NOUN", "ADJ", "ADV", ""}:
+            yield token(Kind.COMPARISON, doc.text, word.idx, word.idx + len(word), f"direction:{stem(word.text)}")
+
+
+def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
+    """SAME on one scale in one degree, or in one direction; a synonym of the lists is the same, an opposite is not."""
+    if ours.value == theirs.value:
+        return Match.SAME
+    return Match.SAME if _synonym(ours.value) == _synonym(theirs.value) else Match.DIFFERENT
+
+
+def opposed(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
+    """True where the two stand for opposite directions."""
+    one, other = ours.value.removeprefix("direction:"), theirs.value.removeprefix("direction:")
+    return other in _OPPOSITES.get(one, ())
+
+
+def opposites(ours: ProtectedToken) -> frozenset[str]:
+    """The stems that would turn a direction round; empty for scales."""
+    return _OPPOSITES.get(ours.value.removeprefix("direction:"), frozenset())
+
+
+def _synonym(value: str) -> str:
+    prefix, _, word = value.partition(":")
+    return f"{prefix}:{_SYNONYMS.get(word, word)}" if prefix == "direction" else value
+
+
+def _versus_length(doc: Doc, word: Token) -> int:
+    for phrase in _VERSUS:
+        if word.lower_ == phrase[0] and tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
+            return len(phrase)
+    return 0
+
+
+def _graded(doc: Doc, word: Token) -> tuple[int, str] | None:
+    """End and value of a comparative or superlative that starts at `word`."""
+    if word.lower_ in _MARKERS:
+        after = doc[word.i + 1] if word.i + 1 < len(doc) else None
+        bound = word.i and doc[word.i - 1].lower_ in {"at", "no", "the"} and word.lower_ in {"least"}
+        if after is None or bound or after.pos_ not in {"ADJ", "ADV"} or after.lower_ in _PLAIN:
+            return None
+        scale = _BASES.get(stem(after.text), stem(after.text))
+        sign = "-" if word.lower_ in {"less", "least"} else ""
+        return after.idx + len(after), f"{sign}{scale}:{_MARKERS[word.lower_]}"
+    degree = _DEGREES.get(word.tag_)
+    if degree is None or word.lower_ in _PLAIN or not word.lower_.endswith(("er", "st", "se")):
+        known = _IRREGULAR.get(word.lower_)
+        if known is None or word.tag_:
+            return None if known is None or degree is None else (word.idx + len(word), f"{known}:{degree}")
+        degree = "superlative" if word.lower_.endswith("st") else "comparative"
+    base = _IRREGULAR.get(word.lower_) or word.lemma_.lower()
+    return word.idx + len(word), f"{_BASES.get(stem(base), stem(base))}:{degree}"

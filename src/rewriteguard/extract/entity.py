@@ -1,0 +1,121 @@
+"""Named entities: runs of capitalised words and proper nouns, and acronyms.
+
+Value: lower case, no diacritics, no dots in acronyms, no leading article, no possessive; countries and a few bodies
+under one name, nationality forms included. Equal although written differently: an acronym and its expansion where
+the conversation holds both, user-given aliases, and a one-letter typo from five letters on.
+Source: proper-noun tags and capitals found the names of chat text; the small model's NER added hardly any.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from rapidfuzz.distance import DamerauLevenshtein
+from spacy.tokens import Doc, Token
+
+from rewriteguard.extract.base import Facts, Match, token
+from rewriteguard.language import lexicon
+from rewriteguard.tokens import Kind, ProtectedToken
+
+_JOINERS = frozenset({"of", "&", "de", "la", "von", "van", "du", "del", "'s"})
+_FUNCTION = lexicon.words("words", "function")
+_COMMON = lexicon.words("entity", "common")
+_PROPER = frozenset({"NNP", "NNPS"})
+_TITLE_CASE_SHARE = 0.6  # above it every word is capitalised and a capital says nothing; headlines lie at 0.7 to 1
+_TYPO_LENGTH = 5
+
+
+def canonical(text: str) -> str:
+    """The form in which two spellings of one name are equal."""
+    plain = unicodedata.normalize("NFKD", text)
+    plain = "".join(c for c in plain if not unicodedata.combining(c)).casefold().replace("\u2019", "'")
+    parts = [part.removesuffix("'s").rstrip("'") for part in plain.split()]
+    if parts and parts[0] == "the" and len(parts) > 1:
+        parts = parts[1:]
+    name = " ".join(part.replace(".", "") if _is_dotted(part) else part for part in parts)
+    return _COUNTRIES.get(name, name)
+
+
+def _is_dotted(part: str) -> bool:
+    return part.count(".") > 1
+
+
+_COUNTRIES = {
+    form.replace(".", "") if _is_dotted(form) else form: group.split("|")[0]
+    for group in lexicon.section("entity")["countries"]
+    for form in group.split("|")
+}
+
+
+def country(word: str) -> str | None:
+    """The one name of a country or body for any of its forms ("U.S.", "American"); None for other words."""
+    key = word.casefold()
+    return _COUNTRIES.get(key.replace(".", "") if _is_dotted(key) else key)
+
+
+def extract(doc: Doc) -> Iterable[ProtectedToken]:
+    """The names of `doc`; a run of capitalised words is one name."""
+    tagged = doc.has_annotation("TAG")
+    headline = _is_headline(doc)
+    run: list[Token] = []
+    for word in doc:
+        if _is_name(word, tagged, headline):
+            run.append(word)
+        elif run and word.lower_ in _JOINERS and _continues(doc, word, tagged, headline):
+            run.append(word)
+        else:
+            yield from _close(doc, run)
+            run = []
+    yield from _close(doc, run)
+
+
+def same(ours: ProtectedToken, theirs: ProtectedToken, facts: Facts) -> Match:
+    """SAME for one name in two spellings, for equivalents of the conversation and for a one-letter typo."""
+    if ours.value == theirs.value or theirs.value in facts.equivalents.get(ours.value, ()):
+        return Match.SAME
+    return Match.SAME if is_typo(ours.value, theirs.value) else Match.DIFFERENT
+
+
+def is_typo(ours: str, theirs: str) -> bool:
+    """True where one edit turns one spelling into the other: five letters or more, one script, no digits."""
+    if min(len(ours), len(theirs)) < _TYPO_LENGTH or ours.isascii() != theirs.isascii():
+        return False
+    if any(c.isdigit() for c in ours + theirs):
+        return False
+    return DamerauLevenshtein.distance(ours, theirs, score_cutoff=1) <= 1
+
+
+def _is_headline(doc: Doc) -> bool:
+    letters = [word for word in doc if word.is_alpha and len(word) > 3]
+    return len(letters) > 3 and sum(word.is_title for word in letters) > _TITLE_CASE_SHARE * len(letters)
+
+
+def _is_name(word: Token, tagged: bool, headline: bool) -> bool:
+    text, lower = word.text, word.lower_
+    if not text[0].isalpha() or lower in _FUNCTION or lower in _COMMON:
+        return lower in {"us"} and text == "US"
+    if len(text) > 1 and text.isupper():
+        return True
+    proper = tagged and word.tag_ in _PROPER
+    if not text[0].isupper():
+        return proper and len(text) > 2
+    inner = any(c.isupper() or c.isdigit() for c in text[1:])
+    return inner or proper or not (headline or _opens_sentence(word))
+
+
+def _opens_sentence(word: Token) -> bool:
+    if word.i == 0:
+        return True
+    before = word.nbor(-1)
+    return before.is_punct and before.text not in {",", "-", "(", "/", "&"} or before.is_space or before.is_quote
+
+
+def _continues(doc: Doc, word: Token, tagged: bool, headline: bool) -> bool:
+    return word.lower_ != "'s" and word.i + 1 < len(doc) and _is_name(doc[word.i + 1], tagged, headline)
+
+
+def _close(doc: Doc, run: Sequence[Token]) -> Iterable[ProtectedToken]:
+    if run:
+        start, end = run[0].idx, run[-1].idx + len(run[-1])
+        yield token(Kind.ENTITY, doc.text, start, end, canonical(doc.text[start:end]))

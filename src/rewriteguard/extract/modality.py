@@ -1,0 +1,54 @@
+"""Modality by strength: obligation, recommendation, permission, ability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from spacy.tokens import Doc, Token
+
+from rewriteguard.extract.base import Facts, Match, token
+from rewriteguard.language import lexicon
+from rewriteguard.tokens import Kind, ProtectedToken
+
+_CLASSES = {word: name for name, group in lexicon.section("modality")["groups"].items() for word in group.split()}
+_PHRASES = tuple(
+    (tuple(phrase.split()), name)
+    for phrase, name in sorted(lexicon.section("modality")["phrases"].items(), key=lambda item: -len(item[0]))
+)
+# "Can I take the tram?" asks for a possibility and for a permission at once.
+_OPEN = frozenset({"permission", "ability"})
+
+
+def extract(doc: Doc) -> Iterable[ProtectedToken]:
+    """The modals of `doc`; the value names the strength."""
+    taken = -1
+    for word in doc:
+        if word.i <= taken:
+            continue
+        length, value = _read(doc, word)
+        if value:
+            last = doc[word.i + length - 1]
+            taken = last.i
+            yield token(Kind.MODALITY, doc.text, word.idx, last.idx + len(last), value)
+
+
+def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
+    """SAME for one strength; permission and ability are asked for with the same words."""
+    equal = ours.value == theirs.value or {ours.value, theirs.value} <= _OPEN
+    return Match.SAME if equal else Match.DIFFERENT
+
+
+def _read(doc: Doc, word: Token) -> tuple[int, str]:
+    for phrase, name in _PHRASES:
+        if word.lower_ == phrase[0] and tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
+            return len(phrase), name
+    if word.lower_ == "ca":
+        return 1, "ability"
+    name = _CLASSES.get(word.lower_, "")
+    # "required" as an attribute ("the required form") names a thing and no obligation of the user.
+    if word.lower_ in {"required", "recommended", "possible"} and word.dep_ == "amod":
+        return 1, ""
+    # The month, and "might" as a noun.
+    if word.lower_ == "may" and word.tag_ not in {"MD", ""}:
+        return 1, ""
+    return 1, name

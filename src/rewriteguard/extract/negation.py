@@ -1,0 +1,89 @@
+"""Negations, exclusions included: what they negate is their value, so that each must find its own counterpart.
+
+Left alone: "No," as an answer, negative openers of a yes/no question ("Isn't it ...?"), tags ("..., isn't it?"),
+"why not", "or not", "not only". Source: people drop those freely, and no other negation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from spacy.tokens import Doc, Token
+
+from rewriteguard.extract.base import Facts, Match, token
+from rewriteguard.language import lexicon
+from rewriteguard.language.stem import stem
+from rewriteguard.tokens import Kind, ProtectedToken
+
+_MEMBERS = lexicon.words("negation", "members")
+_PHRASES = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("negation", "phrases"))
+_EXCLUSIVE = lexicon.words("negation", "exclusive")
+_FUNCTION = lexicon.words("words", "function")
+_PREPOSITIONS = frozenset({"without", "except", "excluding", "minus", "unless", "lacking"})
+EXCLUSION = "exclusion"
+
+
+def extract(doc: Doc) -> Iterable[ProtectedToken]:
+    """The negations of `doc`; the value is the stem of what is negated, the relation marks exclusions."""
+    taken = -1
+    for word in doc:
+        if word.i <= taken:
+            continue
+        length = _length(doc, word)
+        if length and not _left_alone(doc, word):
+            last = doc[word.i + length - 1]
+            taken = last.i
+            text = " ".join(part.lower_ for part in doc[word.i : last.i + 1])
+            relation = EXCLUSION if text in _EXCLUSIVE else ""
+            yield token(Kind.NEGATION, doc.text, word.idx, last.idx + len(last), _scope(doc, word, last), relation)
+
+
+def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
+    """SAME for any two members of the class that negate the same word."""
+    return Match.SAME if ours.value == theirs.value else Match.DIFFERENT
+
+
+def _length(doc: Doc, word: Token) -> int:
+    for phrase in _PHRASES:
+        if word.lower_ == phrase[0] and tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
+            return len(phrase)
+    return 1 if word.lower_ in _MEMBERS else 0
+
+
+def _left_alone(doc: Doc, word: Token) -> bool:
+    before = doc[word.i - 1].lower_ if word.i else ""
+    after = doc[word.i + 1] if word.i + 1 < len(doc) else None
+    if word.lower_ == "no" and (after is None or after.is_punct or after.lower_ in {"i", "sorry", "wait", "not"}):
+        return True
+    if word.lower_ == "not" and (before in {"or", "why", "if"} or (after is not None and after.lower_ in {"only", "sure"})):
+        return True
+    return word.lower_ in {"n't", "not"} and (_opens_polar(doc, word) or _is_tag_question(doc, word))
+
+
+def _opens_polar(doc: Doc, word: Token) -> bool:
+    """True for "Isn't ...?" and "Don't you ...?": the same question as without the negation."""
+    asked = doc[-1].text == "?"
+    opens = word.i == 1 or (word.i > 1 and doc[word.i - 2].text in {".", "!", "?", ",", ";"})
+    return word.lower_ == "n't" and opens and asked
+
+
+def _is_tag_question(doc: Doc, word: Token) -> bool:
+    rest = [part.text for part in doc[word.i + 1 : word.i + 3]]
+    return len(rest) == 2 and rest[1] == "?" and doc[word.i + 1].pos_ in {"PRON", ""}
+
+
+def _scope(doc: Doc, word: Token, last: Token) -> str:
+    if doc.has_annotation("DEP") and word is last or word.i == last.i:
+        if word.dep_ == "neg" or word.lower_ in {"not", "n't", "never"}:
+            head = word.head if word.head.i != word.i else None
+            if head is not None and head.lower_ not in _FUNCTION:
+                return stem(head.lemma_)
+        if word.dep_ == "det" and word.head.i > word.i:
+            return stem(word.head.text)
+    for follower in doc[last.i + 1 : last.i + 8]:
+        if follower.is_alpha and follower.lower_ not in _FUNCTION:
+            # The last noun of a group is its head: "without a safety briefing".
+            if follower.dep_ in {"compound", "amod"} and follower.head.i > follower.i:
+                return stem(follower.head.text)
+            return stem(follower.text)
+    return ""

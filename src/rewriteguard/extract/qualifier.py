@@ -1,0 +1,77 @@
+"""Qualifiers: status, aggregation, fiscal or calendar, audience, language, fare class, limits of the output.
+
+Value: the canonical word of a dimension. Two members of one dimension exclude each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from spacy.tokens import Doc, Token
+
+from rewriteguard.extract.base import same_value, token
+from rewriteguard.language import lexicon
+from rewriteguard.tokens import Kind, ProtectedToken
+
+_DIMENSIONS: dict[str, int] = {}
+_FORMS: dict[tuple[str, ...], str] = {}
+for _number, _dimension in enumerate(lexicon.section("qualifier")["dimensions"]):
+    for _group in _dimension:
+        _canonical = _group.split()[0]
+        _DIMENSIONS[_canonical] = _number
+        for _form in _group.split():
+            _FORMS[tuple(_form.split("-"))] = _canonical
+            _FORMS[(_form,)] = _canonical
+_LONGEST = max(len(form) for form in _FORMS)
+_LANGUAGES = lexicon.words("qualifier", "languages")
+_LIMITS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("qualifier", "limits"))
+# Said of a person or a group only after "for": elsewhere they are the topic.
+_AUDIENCES = frozenset({"adult", "children", "infants", "teenagers", "seniors", "beginner", "experts", "senior", "junior", "male", "female"})  # fmt: skip
+
+same = same_value
+
+
+def clash(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
+    """True where the two exclude each other."""
+    one, other = _DIMENSIONS.get(ours.value), _DIMENSIONS.get(theirs.value)
+    return one is not None and one == other and ours.value != theirs.value
+
+
+def extract(doc: Doc) -> Iterable[ProtectedToken]:
+    """The qualifiers of `doc`."""
+    taken = -1
+    for word in doc:
+        if word.i <= taken:
+            continue
+        length, value = _read(doc, word)
+        if value:
+            last = doc[word.i + length - 1]
+            taken = last.i
+            yield token(Kind.QUALIFIER, doc.text, word.idx, last.idx + len(last), value)
+
+
+def _read(doc: Doc, word: Token) -> tuple[int, str]:
+    if word.lower_ == "in" and word.i + 1 < len(doc) and doc[word.i + 1].lower_ in _LANGUAGES:
+        return 2, f"in {doc[word.i + 1].lower_}"
+    for phrase in _LIMITS:
+        if word.lower_ == phrase[0] and tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
+            return len(phrase), "limit:" + " ".join(phrase)
+    for length in range(_LONGEST * 2 - 1, 0, -1):
+        parts = tuple(part.lower_ for part in doc[word.i : word.i + length] if part.text != "-")
+        value = _FORMS.get(parts)
+        if value and doc[min(word.i + length, len(doc)) - 1].text != "-":
+            return (length, value) if _restricts(doc, word, length, value) else (1, "")
+    return 1, ""
+
+
+def _restricts(doc: Doc, word: Token, length: int, value: str) -> bool:
+    """True where the word narrows something, and is not the thing asked about itself."""
+    if value in _AUDIENCES:
+        before = [part.lower_ for part in doc[max(0, word.i - 3) : word.i]]
+        return "for" in before or "among" in before
+    if word.tag_ in {"VBZ", "VBP", "VB"} or (word.tag_ == "VBD" and word.dep_ not in {"amod", "acl"}):
+        return False
+    last = doc[min(word.i + length, len(doc)) - 1]
+    after = doc[last.i + 1] if last.i + 1 < len(doc) else None
+    # An attribute of a noun, or a predicate ("is it free", "the draft").
+    return not (word.pos_ == "PROPN" and after is not None and after.pos_ == "PROPN")

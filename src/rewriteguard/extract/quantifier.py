@@ -1,0 +1,66 @@
+"""Quantifiers whose loss reverses a question: only, all, both, first, last and the ordinals.
+
+Left alone: words that only point ("the first one", "both of them", "all these"), and fixed phrases ("at all").
+Source: people drop those freely once the reference is filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from spacy.tokens import Doc, Token
+
+from rewriteguard.extract.base import same_value, token
+from rewriteguard.language import lexicon
+from rewriteguard.tokens import Kind, ProtectedToken
+
+_GROUPS = {word: name for name, group in lexicon.section("quantifier")["groups"].items() for word in group.split()}
+_PROTECTED = lexicon.words("quantifier", "protected")
+_ORDINALS = lexicon.section("equivalents")["numbers"]
+_POINTING = frozenset({"one", "ones", "two", "of", "these", "those", "this", "that", "them", "it", "they", "?", ".", ","})
+_FIXED_BEFORE = {"all": {"at", "after", "in", "most", "first", "not"}, "first": {"at"}, "last": {"at"}}
+_FIXED_AFTER = {
+    "all": {"about", "right", "over", "time", "star", "-", "of", "i", "you", "we", "my", "your", "along"},
+    "first": {"time", "name", "aid", "place", "class", "-", "of", "thing"},
+    "last": {"name", "time", "-", "year", "month", "week", "night"},
+    "each": {"other"},
+    "every": {"time"},
+}
+_JUST_BEFORE = frozenset({"for", "in", "one", "those"})
+
+same = same_value
+
+
+def extract(doc: Doc) -> Iterable[ProtectedToken]:
+    """The quantifiers of `doc`; the value names their class."""
+    for word in doc:
+        value = _value(doc, word)
+        if value:
+            yield token(Kind.QUANTIFIER, doc.text, word.idx, word.idx + len(word), value)
+
+
+def _value(doc: Doc, word: Token) -> str | None:
+    lower = word.lower_
+    before = doc[word.i - 1].lower_ if word.i else ""
+    after = doc[word.i + 1].lower_ if word.i + 1 < len(doc) else ""
+    if before in _FIXED_BEFORE.get(lower, ()) or after in _FIXED_AFTER.get(lower, ()):
+        return None
+    if lower in {"just", "merely"}:
+        return "only" if after in _JUST_BEFORE else None
+    if lower == "only":
+        return None if before == "not" else "only"
+    ordinal = _ORDINALS.get(lower, lower)
+    if ordinal.endswith(("st", "nd", "rd", "th")) and ordinal[0].isdigit():
+        return None if after in _POINTING or not after else ordinal
+    group = _GROUPS.get(lower)
+    if group not in _PROTECTED or after in _POINTING or not after:
+        return None
+    if group == "both" and not _pairs(doc, word):
+        return None
+    return group
+
+
+def _pairs(doc: Doc, word: Token) -> bool:
+    """True for "both A and B" and "both parents"; elsewhere "both" only points."""
+    rest = [part.lower_ for part in doc[word.i + 1 : word.i + 8]]
+    return "and" in rest or (word.i + 1 < len(doc) and doc[word.i + 1].pos_ in {"NOUN", "ADJ"})

@@ -1,0 +1,25 @@
+"""Topic: the other content nouns of a text. Value: the stem; derivation and typos are folded when compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from spacy.tokens import Doc
+
+from rewriteguard.extract.base import same_value, token
+from rewriteguard.language import lexicon
+from rewriteguard.language.stem import stem
+from rewriteguard.tokens import Kind, ProtectedToken
+
+_LEFT_OUT = lexicon.words("words", "function") | lexicon.words("words", "light")
+_SHORTEST = 3
+
+same = same_value
+
+
+def extract(doc: Doc) -> Iterable[ProtectedToken]:
+    """The content nouns of `doc` that no other kind took."""
+    for word in doc:
+        noun = word.pos_ in {"NOUN", "PROPN"} and word.lower_ not in _LEFT_OUT and len(word) >= _SHORTEST
+        if noun and any(c.isalpha() for c in word.text):
+            yield token(Kind.TOPIC, doc.text, word.idx, word.idx + len(word), stem(word.text))

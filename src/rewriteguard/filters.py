@@ -1,0 +1,72 @@
+"""A structured filter beside a rewrite, read as protected tokens: what it carries need not stand in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from rewriteguard.reading import Reading
+from rewriteguard.tokens import Kind, ProtectedToken
+
+# Comparators of LangChain's structured queries and of MongoDB-style mappings, by kind of token.
+_RELATIONS = {
+    "eq": {}, "in": {}, "contain": {}, "like": {},
+    "gt": {Kind.TIME: "after", Kind.QUANTITY: ">"},
+    "gte": {Kind.TIME: "since", Kind.QUANTITY: ">="},
+    "lt": {Kind.TIME: "before", Kind.QUANTITY: "<"},
+    "lte": {Kind.TIME: "until", Kind.QUANTITY: "<="},
+}  # fmt: skip
+
+
+def filter_tokens(structured: Any, read: Callable[[str, bool], Reading]) -> Iterator[ProtectedToken]:
+    """The tokens that a filter carries, each with the relation of its comparator; negated parts carry none.
+
+    Args:
+        structured: A mapping (`{"year": {"$gte": 2020}}`, `{"status": "approved"}`) or a structured query or
+            comparison with `attribute`, `comparator`, `value` or with `operator` and `arguments`.
+        read: Gives the reading of a text.
+    """
+    for comparator, value in _comparisons(structured):
+        for token in read(str(value), True).tokens:
+            relation = _RELATIONS[comparator].get(token.kind, token.relation)
+            yield replace(token, relation=relation)
+
+
+def _comparisons(node: Any) -> Iterable[tuple[str, Any]]:
+    """Comparator and value of each plain comparison below `node`, in order."""
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            yield from _from_entry(str(key), value)
+    elif isinstance(node, list | tuple):
+        for item in node:
+            yield from _comparisons(item)
+    elif getattr(node, "filter", None) is not None:
+        yield from _comparisons(node.filter)
+    elif hasattr(node, "arguments"):
+        if _name(getattr(node, "operator", "")) != "not":
+            yield from _comparisons(list(node.arguments))
+    elif hasattr(node, "comparator"):
+        yield from _values(_name(node.comparator), node.value)
+
+
+def _from_entry(key: str, value: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        yield from _comparisons(value)
+    elif key in {"$and", "$or", "and", "or"}:
+        yield from _comparisons(value)
+    else:
+        yield from _values(key.removeprefix("$") if key.startswith("$") else "eq", value)
+
+
+def _values(comparator: str, value: Any) -> Iterable[tuple[str, Any]]:
+    if comparator not in _RELATIONS:
+        return
+    if isinstance(value, Mapping):  # {"date": "2024-01-01", "type": "date"}
+        value = value.get("date", "")
+    for item in value if isinstance(value, list | tuple) else [value]:
+        yield comparator, item
+
+
+def _name(comparator: Any) -> str:
+    return str(getattr(comparator, "value", comparator)).lower()

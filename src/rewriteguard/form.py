@@ -1,0 +1,81 @@
+"""Is the rewriter's output a query at all: not empty, no essay, no answer, no counter-question, in the turn's language?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rewriteguard.conversation import Role
+from rewriteguard.language import lexicon
+from rewriteguard.language.detect import language_of
+from rewriteguard.reading import Past, Reading
+from rewriteguard.regions import UnitKind
+from rewriteguard.support import is_content
+from rewriteguard.tokens import Evidence, Finding
+
+_ANSWERS = lexicon.phrases("query", "answers")
+_ASKS_BACK = lexicon.phrases("query", "asks_back")
+_ASKS_BACK_INSIDE = lexicon.phrases("query", "asks_back_inside")
+_LOOP_WORDS, _LOOP_SHARE = 40, 0.25  # a query of 40 words in which three of four are repetitions runs in a loop
+_REPEATED_SHARE = 0.9  # of the content words of an earlier question
+
+
+def form_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Finding]:
+    """What shows that a rewrite is no query of its own."""
+    if _runs_in_a_loop(rewrite):
+        yield Finding("malformed.loop", None, (_whole(rewrite),))
+    span = _not_a_query(turn, rewrite)
+    if span is not None:
+        yield Finding("not_a_query", None, (span,))
+    elif _states_an_answer(turn, rewrite):
+        yield Finding("not_a_query.statement", None, (_whole(rewrite),))
+    elif _repeats_question(turn, rewrite, past):
+        yield Finding("not_a_query.repeated", None, (_whole(rewrite),))
+    ours, theirs = (language_of(w.text for w in reading.words) for reading in (turn, rewrite))
+    if ours and theirs and ours != theirs:
+        yield Finding("language", None, (_whole(rewrite),))
+
+
+def _whole(rewrite: Reading) -> Evidence:
+    return Evidence("rewrite", rewrite.text, 0, len(rewrite.text))
+
+
+def _runs_in_a_loop(rewrite: Reading) -> bool:
+    lowers = [w.lower for w in rewrite.words]
+    return len(lowers) >= _LOOP_WORDS and len(set(lowers)) < _LOOP_SHARE * len(lowers)
+
+
+def _not_a_query(turn: Reading, rewrite: Reading) -> Evidence | None:
+    """The words by which the output answers, comments or asks back; None where the turn itself speaks like that."""
+    ours, theirs = turn.text.casefold(), rewrite.text.casefold()
+    for phrase in _ANSWERS + _ASKS_BACK:
+        if theirs.startswith(phrase) and not theirs[len(phrase) : len(phrase) + 1].isalnum() and phrase not in ours:
+            return Evidence("rewrite", rewrite.text[: len(phrase)], 0, len(phrase))
+    for phrase in _ASKS_BACK_INSIDE:
+        start = theirs.find(phrase)
+        if start >= 0 and phrase not in ours:
+            return Evidence("rewrite", rewrite.text[start : start + len(phrase)], start, start + len(phrase))
+    return None
+
+
+def _states_an_answer(turn: Reading, rewrite: Reading) -> bool:
+    """True where a question came back as a whole declarative sentence."""
+    asks = any(unit.kind is UnitKind.QUESTION for unit in turn.regions.units)
+    states = all(unit.kind in (UnitKind.STATEMENT, UnitKind.FILLER) for unit in rewrite.regions.units)
+    if not asks or not states or "?" in rewrite.text:
+        return False
+    roots = [w for w in rewrite.words if w.dep == "ROOT" and w.tag in {"VBZ", "VBP", "VBD", "MD"}]
+    subjects = [w for w in rewrite.words if w.dep in {"nsubj", "nsubjpass"} and w.lower not in {"i", "we"}]
+    return any(s.head == root.i and s.i < root.i for root in roots for s in subjects) and rewrite.text.rstrip().endswith((".", "!"))
+
+
+def _repeats_question(turn: Reading, rewrite: Reading, past: Past) -> bool:
+    """True where the output is an earlier question of the user, and holds nothing of this turn."""
+    said = {w.stem for w in rewrite.content}
+    new = {w.stem for w in turn.content}
+    if not said or said & new:
+        return False
+    for reading in past.by(Role.USER).readings:
+        earlier = {w.stem for w in reading.words if is_content(w)}
+        if earlier and len(said & earlier) >= _REPEATED_SHARE * max(len(earlier), len(said)):
+            return bool(new) or not turn.regions.asking
+    return False

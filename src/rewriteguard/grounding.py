@@ -1,0 +1,55 @@
+"""Where in the history the words of a rewrite come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rewriteguard.extract import same_for
+from rewriteguard.extract.base import Facts, Match
+from rewriteguard.reading import Past, Reading
+from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.words import Word
+
+_LITERAL = frozenset({Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER, Kind.TIME})
+
+
+def source_of(token: ProtectedToken, rewrite: Reading, past: Past, facts: Facts) -> int | None:
+    """The index of the latest history item that says what a token of the rewrite says; None where none does."""
+    for message, reading in zip(reversed(past.messages), reversed(past.readings), strict=True):
+        if _says(reading, token, facts):
+            return message.index
+    words = [w for w in rewrite.words_of(token) if any(c.isalnum() for c in w.text)]
+    if token.kind in _LITERAL:
+        return _literal_source(token, past)
+    return source_of_words(words, past)
+
+
+def source_of_words(words: Sequence[Word], past: Past) -> int | None:
+    """The index of the latest history item that supports all of `words`, or of all items together; else None."""
+    if not words:
+        return None
+    for message, reading in zip(reversed(past.messages), reversed(past.readings), strict=True):
+        vocabulary = reading.vocabulary
+        if all(vocabulary.supports(w) for w in words) or vocabulary.expands(words):
+            return message.index
+    if past.messages and all(past.vocabulary.supports(w) for w in words):
+        last = next(m for m, r in zip(reversed(past.messages), reversed(past.readings), strict=True) if r.vocabulary.supports(words[-1]))
+        return last.index
+    return None
+
+
+def _says(reading: Reading, token: ProtectedToken, facts: Facts) -> bool:
+    same = same_for(token.kind)
+    return any(t.kind is token.kind and same(t, token, facts) is Match.SAME for t in reading.tokens)
+
+
+def _literal_source(token: ProtectedToken, past: Past) -> int | None:
+    """The latest item that holds the digits of a number, date or code as words of its own."""
+    digits = [part for part in token.text.casefold().split() if any(c.isdigit() for c in part)]
+    if not digits:
+        return None
+    for message, reading in zip(reversed(past.messages), reversed(past.readings), strict=True):
+        lowers = {w.lower for w in reading.words}
+        if all(part in lowers for part in digits):
+            return message.index
+    return None

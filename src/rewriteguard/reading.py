@@ -1,0 +1,109 @@
+"""One text read once: its words, protected tokens and units. This is what the guard caches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from spacy.language import Language
+
+from rewriteguard.conversation import Message, Role
+from rewriteguard.extract import extract_tokens
+from rewriteguard.extract.base import Extractor
+from rewriteguard.regions import Regions, read_regions
+from rewriteguard.sanitize import Normalised, normalise
+from rewriteguard.support import Vocabulary, is_content
+from rewriteguard.tokens import ProtectedToken
+from rewriteguard.words import Word, read_words
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text and what was found in it; offsets are those of the text as written.
+
+    Attributes:
+        text: The text as written.
+        words: Its words and marks.
+        tokens: Its protected tokens in reading order.
+        regions: Its units.
+    """
+
+    text: str
+    words: tuple[Word, ...]
+    tokens: tuple[ProtectedToken, ...]
+    regions: Regions
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words of the text, to ask whether they support another."""
+        return Vocabulary(self.words)
+
+    @cached_property
+    def content(self) -> tuple[Word, ...]:
+        """The words that carry topic."""
+        return tuple(word for word in self.words if is_content(word))
+
+    def words_of(self, token: ProtectedToken) -> tuple[Word, ...]:
+        """The words that a token covers, wholly or in part."""
+        return tuple(word for word in self.words if word.start < token.end and token.start < word.end)
+
+
+@dataclass(frozen=True)
+class Past:
+    """The messages before the turn, read; index `i` of `readings` belongs to `messages[i]`."""
+
+    messages: tuple[Message, ...] = ()
+    readings: tuple[Reading, ...] = ()
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """All words of the history."""
+        return Vocabulary(word for reading in self.readings for word in reading.words)
+
+    def by(self, *roles: Role) -> Past:
+        """The messages that one of `roles` said."""
+        kept = [i for i, message in enumerate(self.messages) if message.role in roles]
+        return Past(tuple(self.messages[i] for i in kept), tuple(self.readings[i] for i in kept))
+
+    def recent(self, exchanges: int) -> Past:
+        """The messages of the last `exchanges` exchanges; an exchange starts with what the user said."""
+        starts = [i for i, message in enumerate(self.messages) if message.role is Role.USER]
+        first = starts[-exchanges] if len(starts) >= exchanges else 0
+        return Past(self.messages[first:], self.readings[first:])
+
+    def last(self, role: Role) -> Reading | None:
+        """The last message of one role."""
+        for message, reading in zip(reversed(self.messages), reversed(self.readings), strict=True):
+            if message.role is role:
+                return reading
+        return None
+
+
+def read(text: str, nlp: Language, extractors: Sequence[Extractor], *, full: bool = True) -> Reading:
+    """The reading of `text`.
+
+    Args:
+        text: Any text.
+        nlp: The pipeline.
+        extractors: What finds the protected tokens.
+        full: Tag and parse the text; otherwise only its tokeniser runs, which serves long history messages.
+    """
+    normal = normalise(text)
+    doc = nlp(normal.text) if full else nlp.make_doc(normal.text)
+    tokens = extract_tokens(doc, extractors)
+    words = read_words(doc)
+    if normal.text != text:
+        tokens = tuple(_placed(token, normal, text) for token in tokens)
+        words = tuple(_placed_word(word, normal) for word in words)
+    return Reading(text, words, tokens, read_regions(words, text))
+
+
+def _placed(token: ProtectedToken, normal: Normalised, text: str) -> ProtectedToken:
+    start, end = normal.span(token.start, token.end)
+    return replace(token, start=start, end=end, text=text[start:end])
+
+
+def _placed_word(word: Word, normal: Normalised) -> Word:
+    start, end = normal.span(word.start, word.end)
+    return replace(word, start=start, end=end)

@@ -1,0 +1,260 @@
+"""What in a turn points outside it: pronouns, demonstratives, sets, ordinals, "other", ellipsis, bare definite nouns.
+
+`dependent` held on 84 % of 240 labelled turns in a first study; "complete" is the weaker claim of the two, so nothing
+is rejected only because a turn looked complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rewriteguard.language import lexicon
+from rewriteguard.reading import Past, Reading
+from rewriteguard.regions import Unit, UnitKind
+from rewriteguard.support import is_content
+from rewriteguard.words import Word
+
+
+class Pointer(StrEnum):
+    """How words point outside the turn."""
+
+    SINGULAR = "singular"
+    PLURAL = "plural"
+    SET = "set"
+    ORDINAL = "ordinal"
+    PLACE = "place"
+    ONE = "one"
+    OTHER = "other"
+    ELLIPSIS = "ellipsis"
+    DEFINITE = "definite"
+    RELATIONAL = "relational"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Words of a turn, `first` to `last` (half-open positions), that point outside it; an ellipsis has none."""
+
+    pointer: Pointer
+    first: int
+    last: int
+
+
+_SINGULAR = lexicon.words("reference", "singular")
+_PLURAL = lexicon.words("reference", "plural")
+_PLACES = lexicon.words("reference", "places")
+_OTHERS = lexicon.words("reference", "others")
+_SETS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("reference", "sets"))
+_ORDINALS: dict[str, int] = dict(lexicon.section("reference")["ordinals"])
+_RELATIONAL = lexicon.words("reference", "relational")
+_EXPLETIVE = lexicon.words("reference", "expletive_after")
+_DEMONSTRATIVES = frozenset({"this", "that", "these", "those"})
+_PERSONS = frozenset({"he", "him", "his", "she", "her", "hers"})
+_NOUNS = frozenset({"NOUN", "PROPN"})
+_FRAGMENT = 3  # content words; a longer verbless run names its topic well enough to stand alone
+
+
+def open_references(reading: Reading, past: Past) -> tuple[Reference, ...]:
+    """The references of a turn that the turn itself does not resolve, in reading order.
+
+    Args:
+        reading: The turn, or a rewrite of it.
+        past: The messages before; definite and relational nouns and fragments need some to point to.
+    """
+    found: list[Reference] = []
+    for unit in reading.regions.units:
+        if unit.kind is not UnitKind.FILLER:
+            found.extend(_in_unit(reading, unit, past))
+    if past.messages:
+        found.extend(_ellipses(reading))
+    return tuple(found)
+
+
+def ordinal_of(reading: Reading, reference: Reference) -> int:
+    """The number of the list item that an ordinal reference points to, from 1; -1 is the last; 0 is none."""
+    for word in reading.words[reference.first : reference.last]:
+        if word.lower in _ORDINALS:
+            return _ORDINALS[word.lower]
+    return 0
+
+
+def _in_unit(reading: Reading, unit: Unit, past: Past) -> Iterable[Reference]:
+    words, i = reading.words, unit.first
+    while i < unit.last:
+        reference = (
+            _set(words, i, unit)
+            or _ordinal(words, i, unit)
+            or _pronoun(reading, words, i)
+            or _other(words, i)
+            or (_noun(words, i, past) if past.messages else None)
+        )
+        if reference and not reading.regions.is_withdrawn(i):
+            yield reference
+            i = max(reference.last, i + 1)
+        else:
+            i += 1
+
+
+def _set(words: Sequence[Word], i: int, unit: Unit) -> Reference | None:
+    for phrase in _SETS:
+        last = i + len(phrase)
+        if last <= unit.last and all(words[i + k].lower == part for k, part in enumerate(phrase)):
+            if phrase == ("both",) and not _points_both(words, i, unit):
+                return None
+            return Reference(Pointer.SET, i, last)
+    return None
+
+
+def _points_both(words: Sequence[Word], i: int, unit: Unit) -> bool:
+    rest = [word.lower for word in words[i + 1 : min(unit.last, i + 9)]]
+    return "and" not in rest
+
+
+def _ordinal(words: Sequence[Word], i: int, unit: Unit) -> Reference | None:
+    if words[i].lower not in {"the", "that"} or i + 1 >= unit.last or words[i + 1].lower not in _ORDINALS:
+        return None
+    follower = words[i + 2].lower if i + 2 < unit.last else ""
+    if follower in {"one", "ones"}:
+        return Reference(Pointer.ORDINAL, i, i + 3)
+    bare = not follower or not follower[0].isalnum() or words[i + 2].pos in {"AUX", "VERB", "ADP"}
+    return Reference(Pointer.ORDINAL, i, i + 2) if bare else None
+
+
+def _pronoun(reading: Reading, words: Sequence[Word], i: int) -> Reference | None:
+    word = words[i]
+    lower = word.lower
+    if lower in _PLACES:
+        at_end = i + 1 >= len(words) or not words[i + 1].text[0].isalnum()
+        return Reference(Pointer.PLACE, i, i + 1) if at_end and word.tag != "EX" and not _nouns_before(words, i) else None
+    if lower in {"one", "ones"}:
+        return _one(words, i)
+    if lower not in _SINGULAR and lower not in _PLURAL:
+        return None
+    pointer = Pointer.PLURAL if lower in _PLURAL else Pointer.SINGULAR
+    if lower in _DEMONSTRATIVES:
+        return _demonstrative(reading, words, i, pointer)
+    if lower in {"it", "its"} and _is_expletive(words, i):
+        return None
+    if _has_antecedent(words, i, lower):
+        return None
+    return Reference(pointer, i, i + 1)
+
+
+def _demonstrative(reading: Reading, words: Sequence[Word], i: int, pointer: Pointer) -> Reference | None:
+    word = words[i]
+    after = words[i + 1] if i + 1 < len(words) else None
+    if word.lower == "that" and (word.tag in {"WDT", "IN"} or word.dep in {"mark"}):
+        return None
+    if word.lower in {"those", "that"} and after is not None and after.lower in {"who", "which", "that", "of", "are"} and after.lower != "are":
+        return None
+    if after is not None and after.pos in {"NOUN", "ADJ", "NUM", "PROPN"} and word.pos == "DET":
+        noun = _group_head(words, i + 1)
+        repeated = any(w.stem == words[noun].stem for w in words[:i])
+        temporal = words[noun].lower in {"year", "month", "week", "weekend", "morning", "afternoon", "evening", "summer", "winter", "time", "season"}
+        return None if repeated or temporal else Reference(pointer, i, noun + 1)
+    if any(unit.last <= i and unit.kind is UnitKind.STATEMENT for unit in reading.regions.units):
+        return None
+    return None if _clause_before(words, i) else Reference(pointer, i, i + 1)
+
+
+def _clause_before(words: Sequence[Word], i: int) -> bool:
+    """True where a clause with a noun and a verb of its own stands before: "that" may be it."""
+    before = words[: max(0, i - 1)]
+    return any(w.pos in _NOUNS and w.dep == "nsubj" for w in before) and any(w.dep in {"ccomp", "advcl"} for w in before)
+
+
+def _one(words: Sequence[Word], i: int) -> Reference | None:
+    before = words[i - 1].lower if i else ""
+    after = words[i + 1] if i + 1 < len(words) else None
+    if before in {"no", "any", "some", "every", "each"} or (after is not None and (after.lower == "of" or after.text == "-")):
+        return None
+    if after is not None and after.pos in {"NOUN", "ADJ", "PROPN"} and words[i].lower == "one":
+        return None
+    if words[i].dep in {"nsubj", "nsubjpass"} and not before and words[i].lower == "one":
+        return None
+    return None if _nouns_before(words, i) else Reference(Pointer.ONE, i, i + 1)
+
+
+def _other(words: Sequence[Word], i: int) -> Reference | None:
+    word = words[i]
+    if word.lower not in _OTHERS:
+        return None
+    before = words[i - 1].lower if i else ""
+    after = words[i + 1].lower if i + 1 < len(words) else ""
+    if after in {"than", "time", "hand", "words"} or before in {"each", "every", "at"} or (word.lower == "such" and after in {"as", "a"}):
+        return None
+    if word.lower in {"same", "similar", "instead", "otherwise"} and _nouns_before(words, i):
+        return None
+    return Reference(Pointer.OTHER, i, i + 1)
+
+
+def _noun(words: Sequence[Word], i: int, past: Past) -> Reference | None:
+    """A definite noun known from the history, or a relational noun without its complement."""
+    word = words[i]
+    if word.lower == "the" and i + 1 < len(words):
+        head = _group_head(words, i + 1)
+        plain = head - i <= 2 and words[head].pos == "NOUN" and not _is_complemented(words, head)
+        if plain and past.vocabulary.holds_stem(words[head].stem) and not any(w.pos == "PROPN" for w in words[i:head]):
+            return Reference(Pointer.DEFINITE, i, head + 1)
+        return None
+    if word.lower in _RELATIONAL and word.pos == "NOUN" and not _is_complemented(words, i):
+        alone = not any(w.pos in _NOUNS and w.i != i and is_content(w) for w in words)
+        return Reference(Pointer.RELATIONAL, i, i + 1) if alone else None
+    return None
+
+
+def _is_complemented(words: Sequence[Word], i: int) -> bool:
+    after = words[i + 1] if i + 1 < len(words) else None
+    if after is not None and after.lower in {"of", "for", "in", "that", "which", "who", "to", "between", "on", "at", "from", "with"}:
+        return True
+    return any(w.head == i and w.dep in {"poss", "compound", "relcl", "acl", "amod", "nmod"} for w in words)
+
+
+def _ellipses(reading: Reading) -> Iterable[Reference]:
+    """Fragments that live on the question before: "and Turku?", "why?", "the second Sunday in July"."""
+    asking = reading.regions.asking
+    for unit in asking:
+        words = [w for w in reading.words[unit.first : unit.last] if any(c.isalnum() for c in w.text)]
+        content = [w for w in words if is_content(w)]
+        verbal = any(w.pos in {"VERB", "AUX"} for w in words)
+        bare = len(words) <= 2 and not content
+        if len(asking) == 1 and (bare or (not verbal and len(content) <= _FRAGMENT)):
+            yield Reference(Pointer.ELLIPSIS, unit.first, unit.first)
+
+
+def _group_head(words: Sequence[Word], i: int) -> int:
+    """The last noun of the noun group that starts at `i`; `i` itself where no noun follows."""
+    head = i
+    for k in range(i, min(len(words), i + 6)):
+        if words[k].pos in _NOUNS:
+            head = k
+        elif words[k].pos not in {"ADJ", "NUM"}:
+            break
+    return head
+
+
+def _nouns_before(words: Sequence[Word], i: int) -> bool:
+    return any(w.pos in _NOUNS and is_content(w) for w in words[:i])
+
+
+def _has_antecedent(words: Sequence[Word], i: int, pronoun: str) -> bool:
+    before = [w for w in words[:i] if w.pos in _NOUNS and is_content(w)]
+    if pronoun in _PERSONS:
+        return any(w.pos == "PROPN" or w.text[0].isupper() for w in before if w.i > 0) or any(
+            w.dep in {"nsubj", "nsubjpass"} for w in before
+        )
+    if pronoun in {"it", "its", "itself"}:
+        return any(w.tag in {"NN", "NNP"} and w.dep != "compound" for w in before)
+    return bool(before)
+
+
+def _is_expletive(words: Sequence[Word], i: int) -> bool:
+    window = words[i + 1 : i + 5]
+    if not window or words[i].lower == "its":
+        return words[i].dep == "expl"
+    weather = any(w.lower in {"rain", "rains", "rained", "snow", "snows"} for w in window[:2])
+    clause = any(w.lower in {"to", "that", "if", "for"} for w in window) and any(w.lower in _EXPLETIVE for w in window)
+    before = words[i - 2 : i] if i >= 2 else words[:i]
+    told = any(w.lower in {"make", "makes", "find"} for w in before)
+    return weather or clause or told or words[i].dep == "expl"

@@ -1,0 +1,291 @@
+"""Cuts a turn into its units: what it asks, what it corrects, and what is said beside the question.
+
+Only questions, requests and corrections are protected in full. A statement is protected where nothing else stands
+beside it; next to a question it only sets the scene. Feedback, greetings and thanks are no constraint at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from rewriteguard.language import lexicon
+from rewriteguard.words import Word
+
+
+class UnitKind(StrEnum):
+    """What a unit of a turn does."""
+
+    QUESTION = "question"
+    REQUEST = "request"
+    CORRECTION = "correction"
+    STATEMENT = "statement"
+    FILLER = "filler"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A run of words, `first` to `last` (half-open positions), without its opening words and wrapping."""
+
+    kind: UnitKind
+    first: int
+    last: int
+
+    def holds(self, position: int) -> bool:
+        """True where the word at `position` belongs to the unit."""
+        return self.first <= position < self.last
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """The units of a text in reading order.
+
+    Attributes:
+        units: The units; words outside all of them are openings and wrapping.
+        withdrawn: Runs of word positions (half-open) that the user took back ("Paris, no sorry, Lyon").
+        wrapped: True where a unit was wrapped in a request to the assistant ("could you tell me ...").
+    """
+
+    units: tuple[Unit, ...]
+    withdrawn: tuple[tuple[int, int], ...] = ()
+    wrapped: bool = False
+
+    @property
+    def asking(self) -> tuple[Unit, ...]:
+        """The units that say what is wanted; where there are none, the statements."""
+        core = tuple(u for u in self.units if u.kind in _CORE)
+        return core or tuple(u for u in self.units if u.kind is UnitKind.STATEMENT)
+
+    def protects(self, position: int) -> bool:
+        """True where the word at `position` is part of what is wanted."""
+        return any(unit.holds(position) for unit in self.asking) and not self.is_withdrawn(position)
+
+    def sets_scene(self, position: int) -> bool:
+        """True where the word at `position` only sets the scene of a question."""
+        scene = any(u.holds(position) for u in self.units if u.kind is UnitKind.STATEMENT)
+        return scene and not self.protects(position) and not self.is_withdrawn(position)
+
+    def is_withdrawn(self, position: int) -> bool:
+        """True where the user took the word at `position` back."""
+        return any(first <= position < last for first, last in self.withdrawn)
+
+
+_CORE = (UnitKind.QUESTION, UnitKind.REQUEST, UnitKind.CORRECTION)
+_END_MARKS = frozenset({".", "?", "!", "...", "..", "…", ";"})
+_SOFT_MARKS = frozenset({",", ":", "-", "--", ".", "!", "?", "...", ";"})
+
+_Phrase = tuple[str, ...]
+
+
+def _table(name: str) -> dict[str, tuple[_Phrase, ...]]:
+    """The phrases of a list by their first word, longest first."""
+    table: dict[str, list[_Phrase]] = {}
+    for phrase in lexicon.phrases("regions", name):
+        parts = tuple(part for word in phrase.split() for part in _pieces(word))
+        table.setdefault(parts[0], []).append(parts)
+    return {first: tuple(sorted(group, key=len, reverse=True)) for first, group in table.items()}
+
+
+def _pieces(word: str) -> tuple[str, ...]:
+    """A word as the tokeniser cuts it: "that's" is two tokens, "don't" too."""
+    for tail in ("n't", "'s", "'re", "'ve", "'ll", "'m", "'d"):
+        if word.endswith(tail) and len(word) > len(tail):
+            return (word[: -len(tail)], tail)
+    return (word,)
+
+
+_INTERJECTIONS = _table("interjections")
+_CONNECTIVES = _table("connectives")
+_DENIALS = _table("denials")
+_FEEDBACK = _table("feedback")
+_CORRECTIONS = _table("corrections")
+_WRAPPERS = _table("wrappers")
+_REPAIRS = _table("repairs")
+_MARKED_REPAIRS = _table("marked_repairs")
+_SCENES = _table("scenes")
+_REQUESTS = lexicon.words("regions", "requests")
+_QUESTION_WORDS = lexicon.words("regions", "questions")
+_AUXILIARIES = frozenset(
+    piece for word in lexicon.words("regions", "auxiliaries") for piece in (word, _pieces(word)[0])
+)
+
+
+def read_regions(words: Sequence[Word], text: str) -> Regions:
+    """The units of `text`, whose words are `words`."""
+    units: list[Unit] = []
+    wrapped = False
+    for first, last in _sentences(words, text):
+        found, was_wrapped = _read_sentence(words, first, last, units)
+        units.extend(found)
+        wrapped = wrapped or was_wrapped
+    return Regions(tuple(units), tuple(_withdrawn(words)), wrapped)
+
+
+def _sentences(words: Sequence[Word], text: str) -> Iterable[tuple[int, int]]:
+    first = 0
+    for i, word in enumerate(words):
+        follows = i + 1 < len(words)
+        broken = follows and "\n" in text[word.end : words[i + 1].start]
+        ended = word.text in _END_MARKS and not (follows and words[i + 1].text in _END_MARKS)
+        if ended or broken or not follows:
+            yield first, i + 1
+            first = i + 1
+
+
+def _read_sentence(words: Sequence[Word], first: int, last: int, before: Sequence[Unit]) -> tuple[list[Unit], bool]:
+    """The units of one sentence, and whether one of them was wrapped in a request to the assistant."""
+    asked = words[last - 1].text == "?" or (last < len(words) and words[last].text == "?")
+    begin, denied = _skip_openings(words, first, last)
+    begin_filler = [Unit(UnitKind.FILLER, first, begin)] if begin > first else []
+    if _only_marks(words, begin, last):
+        return [Unit(UnitKind.FILLER, first, last)], False
+    if _match(_FEEDBACK, words, begin, last) and not (asked and _opens_question(words, begin)):
+        return [Unit(UnitKind.FILLER, first, last)], False
+    corrected = _match(_CORRECTIONS, words, begin, last)
+    if corrected and not asked:
+        return [*begin_filler, Unit(UnitKind.CORRECTION, begin + corrected, last)], False
+    scene = _scene_end(words, begin, last)
+    if scene:
+        rest, was_wrapped = _read_sentence(words, scene, last, before)
+        return [*begin_filler, Unit(UnitKind.STATEMENT, begin, scene), *rest], was_wrapped
+    start = _skip_wrapping(words, begin, last)
+    kind = _kind_of(words, begin, start, last, asked)
+    if kind is UnitKind.STATEMENT and (denied or _denied_before(words, before)):
+        kind = UnitKind.CORRECTION
+    if _only_marks(words, start, last):
+        start = begin
+    pieces = _split_questions(words, start, last) if kind is UnitKind.QUESTION else [(start, last)]
+    return [*begin_filler, *(Unit(kind, a, b) for a, b in pieces)], start > begin
+
+
+def _skip_openings(words: Sequence[Word], first: int, last: int) -> tuple[int, bool]:
+    """Where the sentence proper starts, and whether it opened with a denial ("No, ...")."""
+    i, denied = first, False
+    while i < last:
+        length = _match(_INTERJECTIONS, words, i, last)
+        closed = i + length >= last or words[i + length].text in _SOFT_MARKS
+        if not (length and closed):
+            length = _match(_CONNECTIVES, words, i, last)
+        if not length:
+            break
+        denied = denied or bool(_match(_DENIALS, words, i, last))
+        i += length
+        while i < last and words[i].text in _SOFT_MARKS and words[i].text != "?":
+            i += 1
+    return i, denied
+
+
+def _skip_wrapping(words: Sequence[Word], begin: int, last: int) -> int:
+    i = begin
+    while i < last:
+        length = _match(_WRAPPERS, words, i, last)
+        if not length:
+            break
+        i += length
+        while i < last and words[i].text in {",", ":"}:
+            i += 1
+    return i
+
+
+def _kind_of(words: Sequence[Word], begin: int, start: int, last: int, asked: bool) -> UnitKind:
+    if start < last and _opens_question(words, start):
+        return UnitKind.QUESTION
+    if start > begin and not _only_marks(words, start, last):
+        return UnitKind.QUESTION if asked else UnitKind.REQUEST
+    if asked or _opens_question(words, begin):
+        return UnitKind.QUESTION
+    opener = words[begin]
+    if opener.lower in _REQUESTS and opener.tag in {"VB", "VBP", "NN", "NNP", ""}:
+        return UnitKind.REQUEST
+    return UnitKind.STATEMENT
+
+
+def _opens_question(words: Sequence[Word], i: int) -> bool:
+    word = words[i]
+    if word.lower in _QUESTION_WORDS:
+        return True
+    # An auxiliary opens a question only where something follows it that can be its subject.
+    return word.lower in _AUXILIARIES and i + 1 < len(words) and words[i + 1].text not in _SOFT_MARKS
+
+
+def _denied_before(words: Sequence[Word], before: Sequence[Unit]) -> bool:
+    """True where the sentence before was a bare denial: "Not quite. I want to know about ..."."""
+    if not before or before[-1].kind is not UnitKind.FILLER:
+        return False
+    unit = before[-1]
+    length = _match(_DENIALS, words, unit.first, unit.last)
+    return bool(length) and _only_marks(words, unit.first + length, unit.last)
+
+
+def _scene_end(words: Sequence[Word], begin: int, last: int) -> int:
+    """Where a clause that only sets the scene ends ("As X is Y, may I ask ..."); 0 where there is none."""
+    if not _match(_SCENES, words, begin, last):
+        return 0
+    for i in range(begin + 2, last - 1):
+        opens = _opens_question(words, i + 1) or _match(_WRAPPERS, words, i + 1, last)
+        if words[i].text == "," and opens:
+            return i + 1
+    return 0
+
+
+def _split_questions(words: Sequence[Word], first: int, last: int) -> list[tuple[int, int]]:
+    """One run a question: "what does X cost and does it include Y" holds two."""
+    cuts = [first]
+    for i in range(first + 2, last - 2):
+        joined = words[i].lower in {"and", "or", ","}
+        if joined and _opens_clause(words, i + 1):
+            cuts.append(i + 1)
+    return [(a, b) for a, b in zip(cuts, [*cuts[1:], last], strict=True) if b - a > 1]
+
+
+def _opens_clause(words: Sequence[Word], i: int) -> bool:
+    word, follower = words[i], words[i + 1]
+    if word.lower in _QUESTION_WORDS:
+        return word.lower not in {"which", "who", "whom", "whose"} or follower.lower in _AUXILIARIES
+    return word.lower in _AUXILIARIES and follower.pos in {"PRON", "DET", "PROPN", "NOUN"} and follower.dep != "dobj"
+
+
+def _withdrawn(words: Sequence[Word]) -> Iterable[tuple[int, int]]:
+    for i in range(1, len(words)):
+        length = _match(_REPAIRS, words, i, len(words)) or _marked_repair(words, i)
+        if length and i + length < len(words) and words[i - 1].text not in _END_MARKS:
+            resumed = i + length
+            while resumed < len(words) - 1 and words[resumed].text in _SOFT_MARKS:
+                resumed += 1
+            yield _reparandum(words, i, words[resumed]), i + length
+
+
+def _marked_repair(words: Sequence[Word], i: int) -> int:
+    length = _match(_MARKED_REPAIRS, words, i, len(words))
+    closed = i + length < len(words) and words[i + length].text in {",", "-", "--", "..."}
+    return length if length and closed and words[i - 1].text in {",", "-", "--", "..."} else 0
+
+
+def _reparandum(words: Sequence[Word], marker: int, resumed: Word) -> int:
+    """Where the words that a correction takes back start: at the same word, else at the last noun group."""
+    end = marker
+    while end > 0 and words[end - 1].text in _SOFT_MARKS:
+        end -= 1
+    for i in range(end - 1, max(-1, end - 9), -1):
+        if words[i].lower == resumed.lower:
+            return i
+    i = end
+    while i > 0 and words[i - 1].pos in {"DET", "ADJ", "NOUN", "PROPN", "NUM", "PART"}:
+        i -= 1
+    return min(i, max(end - 1, 0))
+
+
+def _match(table: dict[str, tuple[_Phrase, ...]], words: Sequence[Word], i: int, last: int) -> int:
+    """How many words the longest phrase of `table` at `i` takes; 0 where none stands there."""
+    if i >= last:
+        return 0
+    for phrase in table.get(words[i].lower, ()):
+        end = i + len(phrase)
+        if end <= last and all(words[i + k].lower == phrase[k] for k in range(len(phrase))):
+            return len(phrase)
+    return 0
+
+
+def _only_marks(words: Sequence[Word], first: int, last: int) -> bool:
+    return all(not any(c.isalnum() for c in words[i].text) for i in range(first, last))

@@ -1,0 +1,121 @@
+"""`GuardedSearch`: any search function behind any rewriter, with the guard between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any
+
+from rewriteguard.arms import Arm, Status
+from rewriteguard.asking import ask_for, kept
+from rewriteguard.conversation import Conversation
+from rewriteguard.drivers import TaskRunner, ThreadRunner, drive, is_async
+from rewriteguard.errors import InputError
+from rewriteguard.fuse import Hit
+from rewriteguard.guard import Guard
+from rewriteguard.hedge import Plan, Request, Result, hedged_search
+from rewriteguard.policy import Decision, Policy
+from rewriteguard.rewrite import Judge, default_guard
+from rewriteguard.telemetry import Telemetry, default_telemetry
+from rewriteguard.verdict import Profile
+
+__all__ = ["Arm", "GuardedSearch", "Hit", "Result", "Status"]
+
+
+class GuardedSearch:
+    """A search behind a rewriter, with the guard between them.
+
+    Args:
+        search: Called as search(query, **search_kwargs), synchronous or not; gives items or `Hit(item, score)`, best
+            first, scores higher-is-better.
+        rewriter: As for `safe_rewrite`. It is not asked where there is no history.
+        guard: None is one process-wide guard.
+        policy: None is `Policy()`.
+        profile: What kind of rewriter is judged.
+        k: The number of items to return; None is the number that the longest arm found.
+        key: What makes two items the same; None compares the items themselves.
+        rewrite_when: `always`, or `dependent`: turns that are complete by themselves are searched as they are.
+        rewriter_timeout: Seconds that the rewriter may take.
+        timeout: Seconds for the whole retrieval. When they are over, what the arms have found by then is returned.
+            A policy that searches once has nothing by then if the rewriter took it all: set `rewriter_timeout` too.
+        scope: Gets the search keywords of a call, once, and gives the keywords that limit every arm; they win over the
+            caller's. None from it, or an exception, stops the call before anything is asked or searched.
+        admit: Whether an item may be returned; one for which it raises is dropped. Dropped items are counted.
+        on_decision: Gets each decision; what it raises is logged and dropped.
+        telemetry: None tells what the environment's switches allow.
+
+    A synchronous search that hangs keeps its thread, since threads cannot be stopped; the call goes on without it.
+    Under `Policy.observe()` there is one search and no time limit, and what the rewriter raises is raised.
+
+    Raises:
+        PipelineNotFoundError: `guard` is None and no English spaCy pipeline is installed.
+        InputError: An argument has a value that cannot be used.
+    """
+
+    def __init__(
+        self,
+        search: Callable[..., Any],
+        rewriter: Any,
+        *,
+        guard: Guard | None = None,
+        policy: Policy | None = None,
+        profile: Profile = Profile.CONDENSE,
+        k: int | None = None,
+        key: Callable[[Any], Any] | None = None,
+        rewrite_when: str = "always",
+        rewriter_timeout: float | None = None,
+        timeout: float | None = None,
+        scope: Callable[[Mapping[str, Any]], Mapping[str, Any] | None] | None = None,
+        admit: Callable[[Any], bool] | None = None,
+        on_decision: Callable[[Decision], Any] | None = None,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        if not callable(search):
+            raise InputError(f"search: expected a callable, got {type(search).__name__}")
+        ask_for(rewriter, "", (), in_loop=False)  # says now what it would say at the first turn
+        self._search = search
+        self._rewriter = rewriter
+        judge = Judge(guard or default_guard(), policy or Policy(), profile, telemetry or default_telemetry())
+        self._plan = Plan(judge, k, key, rewrite_when, rewriter_timeout, timeout, scope, admit, on_decision)
+
+    def run(self, turn: Any, history: Any = (), *, reference_date: date | None = None, **search_kwargs: Any) -> Result:
+        """The items for a turn.
+
+        Args:
+            turn: The user's turn: a string or a message.
+            history: The messages before the turn, oldest first, in any supported form.
+            reference_date: The day that "today" means in the turn; None is today in UTC.
+            **search_kwargs: Given to `search` with every query.
+
+        Raises:
+            InputError: The turn is not text.
+            HistoryError: An item of the history has an unknown shape.
+            ScopeError: The scope could not be decided; nothing was searched.
+            TimeoutError: The time was over before any arm found anything.
+            Exception: What the original's search raised, or the next arm's, where all searches failed.
+        """
+        request = self._request(turn, history, reference_date, search_kwargs, in_loop=False)
+        return drive(hedged_search(ThreadRunner(), self._plan, request))
+
+    async def arun(
+        self, turn: Any, history: Any = (), *, reference_date: date | None = None, **search_kwargs: Any
+    ) -> Result:
+        """The same as `run`; synchronous searches and rewriters run in threads."""
+        request = self._request(turn, history, reference_date, search_kwargs, in_loop=True)
+        return await hedged_search(TaskRunner(), self._plan, request)
+
+    def _request(
+        self, turn: Any, history: Any, reference_date: date | None, keywords: Mapping[str, Any], *, in_loop: bool
+    ) -> Request:
+        history = kept(history)
+        conversation = Conversation.read(turn, history)
+        return Request(
+            conversation=conversation,
+            ask=ask_for(self._rewriter, conversation.turn, history, in_loop=in_loop),
+            search=lambda query, _origin, **given: self._search(query, **given),
+            blocking=not is_async(self._search),
+            keywords=keywords,
+            config=keywords,
+            asked=bool(conversation.history),
+            reference_date=reference_date,
+        )

@@ -1,0 +1,163 @@
+"""Asks a rewriter and decides about its answer: `safe_rewrite` and its asynchronous twin, which share one flow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+from rewriteguard.asking import Answer, ask_for, ask_rewriter, kept
+from rewriteguard.conversation import Conversation
+from rewriteguard.drivers import Runner, TaskRunner, ThreadRunner, drive
+from rewriteguard.guard import Guard
+from rewriteguard.policy import Decision, Policy, Reason, decide_without_rewrite
+from rewriteguard.telemetry import Telemetry, default_telemetry
+from rewriteguard.verdict import Profile
+
+_BUILDING = Lock()
+
+
+def default_guard() -> Guard:
+    """The process-wide guard, built on first use.
+
+    Raises:
+        PipelineNotFoundError: No English spaCy pipeline is installed.
+    """
+    with _BUILDING:  # lru_cache alone would let two threads build one each
+        return _guard()
+
+
+def safe_rewrite(
+    turn: Any,
+    rewriter: Any,
+    history: Any = (),
+    *,
+    guard: Guard | None = None,
+    policy: Policy | None = None,
+    profile: Profile = Profile.CONDENSE,
+    timeout: float | None = None,
+    reference_date: date | None = None,
+    telemetry: Telemetry | None = None,
+) -> Decision:
+    """The decision about what a rewriter makes of a turn; a rewriter that fails gives FALL_BACK, never an exception.
+
+    With a `timeout` the rewriter runs in a thread of its own. A thread cannot be stopped: a rewriter that exceeds the
+    time goes on in the background, and its answer is ignored. Under `Policy.observe()` everything is as without the
+    guard: there is no time limit, and what the rewriter raises is raised.
+
+    Args:
+        turn: The user's turn: a string or a message.
+        rewriter: A callable `f(turn, history)` or `f(turn)`, synchronous or not; an object with `invoke` or `ainvoke`,
+            which gets {"input", "chat_history"}; or the ready rewrite. It gives a string or a message.
+        history: The messages before the turn, oldest first, in any supported form; the rewriter gets them as they are.
+        guard: None is one process-wide guard.
+        policy: None is `Policy()`.
+        profile: What kind of rewriter is judged.
+        timeout: Seconds that the rewriter may take.
+        reference_date: The day that "today" means in the turn.
+        telemetry: None tells what the environment's switches allow.
+
+    Raises:
+        InputError: The turn is not text.
+        HistoryError: An item of the history has an unknown shape.
+    """
+    rewriting = _Rewriting(turn, rewriter, history, in_loop=False)
+    judge = _judge(guard, policy, profile, telemetry)
+    return drive(_decide(ThreadRunner(), judge, rewriting, timeout, reference_date))
+
+
+async def asafe_rewrite(
+    turn: Any,
+    rewriter: Any,
+    history: Any = (),
+    *,
+    guard: Guard | None = None,
+    policy: Policy | None = None,
+    profile: Profile = Profile.CONDENSE,
+    timeout: float | None = None,
+    reference_date: date | None = None,
+    telemetry: Telemetry | None = None,
+) -> Decision:
+    """The same as `safe_rewrite`; a synchronous rewriter runs in a thread, an asynchronous one is cancelled in time."""
+    rewriting = _Rewriting(turn, rewriter, history, in_loop=True)
+    judge = _judge(guard, policy, profile, telemetry)
+    return await _decide(TaskRunner(), judge, rewriting, timeout, reference_date)
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Who decides, by what rules, and who is told."""
+
+    guard: Guard
+    policy: Policy
+    profile: Profile
+    telemetry: Telemetry
+
+    def decide(self, conversation: Conversation, answer: Answer, reference_date: date | None) -> Decision:
+        """The decision about an answer; where the guard itself fails, the original alone is searched."""
+        if answer.text is None:
+            return self._contained(conversation, answer, lambda: self._without_rewrite(conversation, answer.reason))
+        started = time.perf_counter()
+        with self.telemetry.check() as span:
+            decision = self._contained(
+                conversation, answer, lambda: self._checked(conversation, answer.text, reference_date)
+            )
+            self.telemetry.checked(span, conversation, decision, time.perf_counter() - started)
+        return decision
+
+    def _checked(self, conversation: Conversation, text: str | None, reference_date: date | None) -> Decision:
+        return self.guard.decide(
+            conversation.turn,
+            text,
+            conversation,
+            policy=self.policy,
+            profile=self.profile,
+            reference_date=reference_date,
+        )
+
+    def _without_rewrite(self, conversation: Conversation, reason: Reason) -> Decision:
+        return self.guard.decide_without_rewrite(conversation.turn, reason, conversation, policy=self.policy)
+
+    def _contained(self, conversation: Conversation, answer: Answer, decide: Callable[[], Decision]) -> Decision:
+        try:
+            return decide()
+        except Exception as error:  # noqa: BLE001 - a guard that fails must not take the search with it
+            self.telemetry.failed("guard", error)
+            reason = Reason.GUARD_ERROR
+            return decide_without_rewrite(self.policy, conversation.turn, reason, unchecked=answer.text)
+
+
+class _Rewriting:
+    """One turn and the way to ask for its rewrite, read before anything runs."""
+
+    def __init__(self, turn: Any, rewriter: Any, history: Any, *, in_loop: bool) -> None:
+        history = kept(history)
+        self.conversation = Conversation.read(turn, history)
+        self.ready = str(rewriter) if isinstance(rewriter, str) else None
+        self.ask = ask_for(rewriter, self.conversation.turn, history, in_loop=in_loop)
+
+
+async def _decide(
+    runner: Runner, judge: Judge, rewriting: _Rewriting, timeout: float | None, reference_date: date | None
+) -> Decision:
+    if rewriting.ready is not None:
+        answer = Answer(rewriting.ready)
+    else:
+        shadow = judge.policy.shadow
+        answer = await ask_rewriter(runner, rewriting.ask, timeout, judge.telemetry, shadow=shadow)
+    decision = judge.decide(rewriting.conversation, answer, reference_date)
+    judge.telemetry.decided(decision, judge.profile)
+    return decision
+
+
+def _judge(guard: Guard | None, policy: Policy | None, profile: Profile, telemetry: Telemetry | None) -> Judge:
+    return Judge(guard or default_guard(), policy or Policy(), profile, telemetry or default_telemetry())
+
+
+@lru_cache(maxsize=1)
+def _guard() -> Guard:
+    return Guard()

@@ -1,0 +1,107 @@
+"""Which words of one text another text supports: by stem, derivation, compound, abbreviation, synonym or typo.
+
+Source of the rules: what people's own good rewrites change (MTRAG, CAsT 2021, CANARD): Snowball stem, five-letter
+prefix, parts of compounds, similarity of at least 80 from five letters, initials of acronyms, country and
+nationality forms, number words, chat abbreviations, adjective and dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from rapidfuzz import fuzz, process
+
+from rewriteguard.extract.entity import canonical, country, is_typo
+from rewriteguard.language import lexicon
+from rewriteguard.language.stem import stem
+from rewriteguard.words import Word
+
+_FUNCTION = lexicon.words("words", "function")
+_LIGHT = lexicon.words("words", "light")
+_ABBREVIATIONS: dict[str, str] = dict(lexicon.section("equivalents")["abbreviations"])
+_NUMBERS: dict[str, str] = dict(lexicon.section("equivalents")["numbers"])
+_PREFIX = 5
+_SIMILAR = 80
+_GROUPS: dict[str, frozenset[int]] = {}
+for _number, _group in enumerate(lexicon.section("equivalents")["groups"]):
+    for _word in _group.split():
+        _GROUPS[stem(_word)] = _GROUPS.get(stem(_word), frozenset()) | {_number}
+
+
+def is_content(word: Word) -> bool:
+    """True for a word that carries topic: no function word, no light verb, no mark."""
+    return word.lower not in _FUNCTION and word.lower not in _LIGHT and any(c.isalnum() for c in word.text)
+
+
+@lru_cache(maxsize=65_536)
+def _keys(text: str) -> tuple[str, ...]:
+    """The exact forms under which a word is looked up."""
+    lower = text.casefold()
+    forms = {stem(lower), canonical(lower), _NUMBERS.get(lower, ""), country(text) or ""}
+    expansion = _ABBREVIATIONS.get(lower)
+    if expansion:
+        forms.update(stem(part) for part in expansion.split())
+    forms.update(f"group:{number}" for number in _GROUPS.get(stem(lower), ()))
+    return tuple(sorted(form for form in forms if form))
+
+
+class Vocabulary:
+    """The words of one or more texts, to ask whether they support a word.
+
+    Args:
+        words: The words of the texts.
+    """
+
+    def __init__(self, words: Iterable[Word]) -> None:
+        pool = [word for word in words if any(c.isalnum() for c in word.text)]
+        self._keys = frozenset(key for word in pool for key in _keys(word.text))
+        content = {word.lower: None for word in pool if is_content(word)}
+        self._plain = tuple(content)
+        self._prefixes = frozenset(word[:_PREFIX] for word in content if len(word) >= _PREFIX)
+        self._initials = _initials(pool)
+        self._acronyms = frozenset(word.text.replace(".", "").lower() for word in pool if word.text.isupper())
+
+    def supports(self, word: Word) -> bool:
+        """True where a word of the pool says the same as `word`."""
+        if any(key in self._keys for key in _keys(word.text)):
+            return True
+        acronym = word.text.replace(".", "")
+        if acronym.isupper() and len(acronym) > 1:
+            return acronym.lower() in self._initials
+        return self._resembles(word.lower)
+
+    def holds_stem(self, key: str) -> bool:
+        """True where a word of the pool has the stem `key`."""
+        return key in self._keys
+
+    def _resembles(self, lower: str) -> bool:
+        if len(lower) < _PREFIX or not lower.isascii():
+            return False
+        if lower[:_PREFIX] in self._prefixes:
+            return True
+        if any(_is_compound(lower, other) for other in self._plain):
+            return True
+        close = process.extractOne(lower, self._plain, scorer=fuzz.ratio, score_cutoff=_SIMILAR)
+        return close is not None and (len(close[0]) >= _PREFIX and close[0].isascii())
+
+    def expands(self, words: Sequence[Word]) -> bool:
+        """True where the initials of `words` are an acronym of the pool."""
+        initials = "".join(word.lower[0] for word in words if word.lower not in _FUNCTION and word.text[0].isalpha())
+        return len(initials) > 1 and initials in self._acronyms
+
+
+def _initials(pool: Sequence[Word]) -> frozenset[str]:
+    """The initials of every run of two to six content words."""
+    letters = [word.lower[0] for word in pool if word.lower not in _FUNCTION]
+    runs = ("".join(letters[i : i + n]) for n in range(2, 7) for i in range(len(letters) - n + 1))
+    return frozenset(runs)
+
+
+def _is_compound(one: str, other: str) -> bool:
+    """True where one word is a part of the other: "basin" of "catchbasin"."""
+    short, long = sorted((one, other), key=len)
+    return len(short) >= 4 and len(long) - len(short) >= 3 and (long.startswith(short) or long.endswith(short))
+
+
+__all__ = ["Vocabulary", "canonical", "is_content", "is_typo"]

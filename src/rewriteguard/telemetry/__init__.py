@@ -1,0 +1,6 @@
+"""Spans, metrics and log lines: the only part that knows OpenTelemetry, and only its API."""
+
+from rewriteguard.telemetry.recorder import Telemetry, default_telemetry
+from rewriteguard.telemetry.spans import Host, Span
+
+__all__ = ["Host", "Span", "Telemetry", "default_telemetry"]

@@ -1,0 +1,197 @@
+"""Every span, metric and attribute name, and the attribute sets of spans and metrics."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from rewriteguard.conversation import Conversation
+from rewriteguard.policy import Decision
+from rewriteguard.telemetry.content import Capture, Content, as_json, describe
+
+Value = str | bool | int | float | Sequence[str] | Sequence[float]
+Attributes = dict[str, Value]
+
+_DOCUMENTS = 10  # a span keeps 128 attributes and drops the oldest
+_MESSAGES = 10
+
+
+class SpanName(StrEnum):
+    """The spans."""
+
+    RETRIEVE = "rewriteguard.retrieve"
+    REWRITE = "rewriteguard.rewrite"
+    CHECK = "rewriteguard.check"
+    SEARCH = "rewriteguard.search"
+    FUSE = "rewriteguard.fuse"
+
+
+# Each span carries one attribute of gen_ai.*: a back end in wide use drops spans that have none.
+FIXED: Mapping[SpanName, Mapping[str, str]] = {
+    SpanName.RETRIEVE: {"openinference.span.kind": "CHAIN", "gen_ai.operation.name": "retrieval"},
+    SpanName.REWRITE: {"openinference.span.kind": "CHAIN", "gen_ai.operation.name": "rewrite"},
+    SpanName.CHECK: {"openinference.span.kind": "GUARDRAIL", "gen_ai.evaluation.name": "rewriteguard"},
+    SpanName.SEARCH: {"openinference.span.kind": "RETRIEVER", "gen_ai.operation.name": "retrieval"},
+    SpanName.FUSE: {"openinference.span.kind": "RERANKER", "gen_ai.operation.name": "retrieval"},
+}
+
+EVALUATION_EVENT = "gen_ai.evaluation.result"
+CANCELLED = "rewriteguard.cancelled"
+ERROR_TYPE = "error.type"
+ARM = "rewriteguard.arm"
+PARTIAL = "rewriteguard.partial"
+FAILED_ARMS = "rewriteguard.failed_arms"
+
+DECISIONS = "rewriteguard.decisions"
+VIOLATIONS = "rewriteguard.violations"
+ERRORS = "rewriteguard.errors"
+FORBIDDEN_HITS = "rewriteguard.forbidden_hits"
+CHECK_DURATION = "rewriteguard.check.duration"
+RETRIEVE_DURATION = "rewriteguard.retrieve.duration"
+LENGTH_RATIO = "rewriteguard.rewrite.length_ratio"
+ARM_OVERLAP = "rewriteguard.arm_overlap"
+
+CHECK_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
+RETRIEVE_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+RATIO_BUCKETS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
+SHARE_BUCKETS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def verdict_of(decision: Decision) -> str:
+    """The verdict as a label; `none` where no rewrite was judged."""
+    return decision.verdict.value if decision.verdict else "none"
+
+
+def codes_of(decision: Decision) -> list[str]:
+    """Closed codes of the findings, gravest first, each once; the reason where there are none."""
+    found = decision.assessment.violations if decision.assessment else ()
+    return list(dict.fromkeys(violation.code for violation in found)) or [decision.reason]
+
+
+def dependent_of(decision: Decision) -> bool:
+    """Whether the turn was found to need the conversation; false where nothing was judged."""
+    return bool(decision.assessment and decision.assessment.dependent)
+
+
+def conversation_attributes(conversation: Conversation, content: Content) -> Attributes:
+    """The turn and the window of the history, with their sizes."""
+    found: Attributes = {
+        "rewriteguard.history.turns": len(conversation.history),
+        "rewriteguard.turn.length": len(conversation.turn),
+    }
+    if content.inputs:
+        window = [
+            {"role": message.role.value, "content": content.text(message.text)}
+            for message in conversation.history[-_MESSAGES:]
+        ]
+        found["rewriteguard.original_turn"] = content.text(conversation.turn)
+        found["rewriteguard.history_window"] = as_json(window)
+    return found
+
+
+def decision_attributes(decision: Decision, rewriter: str, content: Content) -> Attributes:
+    """What was found and what is done about it: codes always, words where they may be recorded."""
+    found: Attributes = {
+        "rewriteguard.verdict": verdict_of(decision),
+        "rewriteguard.action": decision.action.value,
+        "rewriteguard.proposed_action": decision.proposed.value,
+        "rewriteguard.reason": decision.reason,
+        "rewriteguard.reasons": codes_of(decision),
+        "rewriteguard.policy": decision.policy,
+        "rewriteguard.rewriter": rewriter,
+    }
+    if decision.carried_terms and content.inputs:
+        found["rewriteguard.carried_terms"] = [content.text(term) for term in decision.carried_terms]
+    return found | _assessment_attributes(decision, content)
+
+
+def _assessment_attributes(decision: Decision, content: Content) -> Attributes:
+    assessment = decision.assessment
+    if assessment is None:
+        return {}
+    found: Attributes = {
+        "rewriteguard.dependent": assessment.dependent,
+        "rewriteguard.profile": assessment.profile.value,
+        "rewriteguard.rewrite.length": len(assessment.rewrite),
+        "rewriteguard.rewrite.added_tokens": _added(assessment.turn, assessment.rewrite),
+    }
+    if content.outputs:
+        found["rewriteguard.rewritten_query"] = content.text(assessment.rewrite)
+    if content.inputs and content.outputs:
+        found["rewriteguard.violations"] = as_json(
+            [_violation(violation.to_dict(), content) for violation in assessment.violations[:_DOCUMENTS]]
+        )
+    return found
+
+
+def evaluation_attributes(decision: Decision) -> Attributes:
+    """The verdict as an evaluation result; the explanation is made of codes."""
+    return {
+        "gen_ai.evaluation.name": "rewriteguard",
+        "gen_ai.evaluation.score.label": verdict_of(decision),
+        "gen_ai.evaluation.explanation": ", ".join(codes_of(decision)),
+    }
+
+
+def document_attributes(items: Sequence[Any], scores: Sequence[float | None], content: Content) -> Attributes:
+    """Found documents, at most ten, with the total count; each told twice, since back ends differ in what they read."""
+    found: Attributes = {"rewriteguard.documents.count": len(items)}
+    if not content.documents:
+        return found
+    told = []
+    for place, item in enumerate(items[:_DOCUMENTS]):
+        identity, text, metadata = describe(item)
+        shown = {"page_content": content.text(text), "metadata": content.tree(metadata)}
+        prefix = f"retrieval.documents.{place}.document"
+        found[f"{prefix}.content"] = shown["page_content"]
+        found[f"{prefix}.metadata"] = as_json(shown["metadata"])
+        if identity is not None:
+            shown["id"] = found[f"{prefix}.id"] = content.text(identity)
+        score = scores[place] if place < len(scores) else None
+        if score is not None:
+            found[f"{prefix}.score"] = float(score)
+        told.append(shown)
+    return found | {"output.value": as_json(told), "output.mime_type": "application/json"}
+
+
+def input_attributes(text: str, content: Content) -> Attributes:
+    """A text as a span's input."""
+    return {"input.value": content.text(text), "input.mime_type": "text/plain"} if content.inputs else {}
+
+
+def query_attributes(text: str, content: Content) -> Attributes:
+    """A searched text as a span's input: it holds words of the turn, or of the rewrite, or both."""
+    return input_attributes(text, content) if content.outputs else {}
+
+
+def fusion_attributes(
+    k: float, returned: int, weights: Mapping[str, float], ranks: Sequence[Mapping[str, int]]
+) -> Attributes:
+    """How lists were fused: constant, weights with their margins, and where each returned document came from."""
+    sources = ["+".join(f"{arm}#{rank}" for arm, rank in each.items()) for each in ranks[:_DOCUMENTS]]
+    return {
+        "reranker.top_k": returned,
+        "rewriteguard.fusion.k": float(k),
+        "rewriteguard.fusion.arms": list(weights),
+        "rewriteguard.fusion.weights": [float(weight) for weight in weights.values()],
+        "rewriteguard.fusion.sources": sources,
+        "rewriteguard.documents.count": returned,
+    }
+
+
+def _violation(told: dict[str, Any], content: Content) -> dict[str, Any]:
+    """A finding with its words as they may be recorded; a hashed word keeps no offsets, which would tell its length."""
+    hashed = content.capture is Capture.HASH
+    evidence = [
+        {"where": each["where"], "text": content.text(each["text"])}
+        | ({} if hashed else {"start": each["start"], "end": each["end"]})
+        for each in told["evidence"]
+    ]
+    return {"code": told["code"], "severity": told["severity"], "evidence": evidence}
+
+
+def _added(turn: str, rewrite: str) -> int:
+    """The number of words of the rewrite that the turn does not have."""
+    return sum((Counter(rewrite.casefold().split()) - Counter(turn.casefold().split())).values())

@@ -1,0 +1,192 @@
+"""What is told about each decision: spans, metrics and log lines.
+
+Nothing here can break a retrieval: every method contains what goes wrong inside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from opentelemetry import context as otel_context
+
+from rewriteguard.conversation import Conversation
+from rewriteguard.policy import Action, Decision
+from rewriteguard.telemetry import names
+from rewriteguard.telemetry.contain import contained, log
+from rewriteguard.telemetry.content import content_from
+from rewriteguard.telemetry.instruments import instruments
+from rewriteguard.telemetry.names import Attributes, SpanName
+from rewriteguard.telemetry.spans import Host, Span
+from rewriteguard.verdict import Profile, Verdict
+
+
+class Telemetry:
+    """What is told about each decision, and how much of the users' words goes with it.
+
+    Args:
+        capture: `full`, `hash` or `off`; None asks REWRITEGUARD_CAPTURE_CONTENT, then
+            OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT, and is `full` where neither is set.
+        redact: Gets each text and returns the text to record.
+        rewriter: The application's label of rewriter and prompt version.
+        session_id: The conversation's id; None asks OpenTelemetry's context, then the run's metadata.
+    """
+
+    def __init__(
+        self,
+        capture: str | None = None,
+        redact: Callable[[str], str] | None = None,
+        rewriter: str = "default",
+        session_id: str | None = None,
+    ) -> None:
+        self._content = content_from(capture, redact)
+        self._rewriter = rewriter
+        self._session_id = session_id
+
+    def retrieve(
+        self, conversation: Conversation, host: Host | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> Span:
+        """The span around one guarded retrieval, below the span of the host's run where there is one."""
+
+        def at_start() -> Attributes:
+            return (
+                names.input_attributes(conversation.turn, self._content)
+                | names.conversation_attributes(conversation, self._content)
+                | self._session(metadata or {})
+            )
+
+        return Span(SpanName.RETRIEVE, self._content, at_start, host)
+
+    def rewrite(self) -> Span:
+        """The span around the rewriter."""
+        return Span(SpanName.REWRITE, self._content)
+
+    def check(self) -> Span:
+        """The span around the check of one rewrite."""
+        return Span(SpanName.CHECK, self._content)
+
+    def search(self, arm: str, query: str) -> Span:
+        """The span around the search of one arm."""
+        return Span(
+            SpanName.SEARCH,
+            self._content,
+            lambda: {names.ARM: arm} | names.query_attributes(query, self._content),
+        )
+
+    def fuse(self) -> Span:
+        """The span around the fusion of the arms."""
+        return Span(SpanName.FUSE, self._content)
+
+    @contained
+    def checked(self, span: Span, conversation: Conversation, decision: Decision, seconds: float) -> None:
+        """Tells what a check found: the triple, the verdict as an evaluation result, and how long it took."""
+        span.set(
+            lambda: (
+                names.conversation_attributes(conversation, self._content)
+                | self._decision(decision)
+                | {"gen_ai.evaluation.score.label": names.verdict_of(decision)}
+            )
+        )
+        span.event(names.EVALUATION_EVENT, lambda: names.evaluation_attributes(decision))
+        meters = instruments()
+        verdict = names.verdict_of(decision)
+        meters.check_duration.record(seconds, {"verdict": verdict})
+        if decision.assessment and decision.assessment.turn:
+            ratio = len(decision.assessment.rewrite) / len(decision.assessment.turn)
+            meters.length_ratio.record(ratio, {"verdict": verdict})
+
+    @contained
+    def decided(self, decision: Decision, profile: Profile, span: Span | None = None) -> None:
+        """Counts a decision and its findings, logs it in codes, and stamps the retrieval's and the host's span."""
+        self._log(decision)
+        meters = instruments()
+        meters.decisions.add(1, self._labels(decision, profile))
+        for violation in decision.assessment.violations if decision.assessment else ():
+            kind = violation.kind.value if violation.kind else "none"
+            labels = {"fault": violation.fault.value, "kind": kind, "severity": violation.severity.value}
+            meters.violations.add(1, labels)
+        if span is not None:
+            span.set(lambda: self._decision(decision))
+            span.stamp_host(
+                lambda: {
+                    "rewriteguard.verdict": names.verdict_of(decision),
+                    "rewriteguard.action": decision.action.value,
+                }
+            )
+
+    @contained
+    def found(self, span: Span, arm: str, items: Sequence[Any], scores: Sequence[float | None], vetoed: int) -> None:
+        """Tells what one arm found, and how many of its hits were vetoed."""
+        span.set(lambda: names.document_attributes(items, scores, self._content))
+        if vetoed:
+            instruments().forbidden_hits.add(vetoed, {"arm": arm})
+
+    @contained
+    def fused(
+        self, span: Span, k: float, returned: int, weights: Mapping[str, float], ranks: Sequence[Mapping[str, int]]
+    ) -> None:
+        """Tells how the arms were fused; `ranks` has one entry for each returned item, its rank in each arm."""
+        span.set(lambda: names.fusion_attributes(k, returned, weights, ranks))
+
+    @contained
+    def overlap(self, decision: Decision, share: float) -> None:
+        """Tells which share of what original and rewrite found was found by both."""
+        instruments().arm_overlap.record(share, {"action": decision.action.value})
+
+    @contained
+    def returned(
+        self, span: Span, decision: Decision, items: Sequence[Any], failed: Sequence[str], seconds: float
+    ) -> None:
+        """Tells what a retrieval returned, which arms failed (`carried:timeout`), and how long it took."""
+        span.set(
+            lambda: (
+                names.document_attributes(items, (), self._content)
+                | {names.PARTIAL: bool(failed), names.FAILED_ARMS: list(failed)}
+            )
+        )
+        instruments().retrieve_duration.record(seconds, {"action": decision.action.value})
+
+    @contained
+    def failed(self, stage: str, error: BaseException) -> None:
+        """Counts an error at `stage`, and logs its type but never its text."""
+        instruments().errors.add(1, {"error.type": type(error).__name__, "stage": stage})
+        log.info("%s failed: %s", stage, type(error).__name__)
+
+    def _decision(self, decision: Decision) -> Attributes:
+        return names.decision_attributes(decision, self._rewriter, self._content)
+
+    def _labels(self, decision: Decision, profile: Profile) -> dict[str, str | bool]:
+        return {
+            "verdict": names.verdict_of(decision),
+            "action": decision.action.value,
+            "reason": decision.reason,
+            "dependent": names.dependent_of(decision),
+            "profile": profile.value,
+            "rewriter": self._rewriter,
+        }
+
+    def _session(self, metadata: Mapping[str, Any]) -> Attributes:
+        ambient = otel_context.get_value("session.id")
+        found = self._session_id or ambient or metadata.get("session_id") or metadata.get("thread_id")
+        return {"session.id": str(found)} if found else {}
+
+    def _log(self, decision: Decision) -> None:
+        planned = decision.action is Action.USE_ORIGINAL and decision.assessment is None
+        if decision.verdict is Verdict.PRESERVED or planned:
+            return
+        log.info(
+            "%s: action=%s proposed=%s reasons=%s policy=%s rewriter=%s",
+            names.verdict_of(decision),
+            decision.action.value,
+            decision.proposed.value,
+            ",".join(names.codes_of(decision)),
+            decision.policy,
+            self._rewriter,
+        )
+
+
+@lru_cache(maxsize=1)
+def default_telemetry() -> Telemetry:
+    """The telemetry of calls that were given none, with the switches that the environment had on first use."""
+    return Telemetry()

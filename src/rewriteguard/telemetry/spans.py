@@ -1,0 +1,145 @@
+"""One span as a context manager that can break nothing, placed below the span of the host framework's run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+from opentelemetry.trace import Status, StatusCode
+
+from rewriteguard.telemetry import names
+from rewriteguard.telemetry.contain import contained, say_once
+from rewriteguard.telemetry.content import Content
+from rewriteguard.telemetry.names import FIXED, Attributes, SpanName
+
+
+class Host(Protocol):
+    """The run of a host framework, as LangChain's run managers tell it."""
+
+    run_id: Any
+    handlers: Sequence[Any]
+
+
+class Span:
+    """A span as a context manager that never raises by itself and never holds an error back."""
+
+    def __init__(
+        self,
+        name: SpanName,
+        content: Content,
+        at_start: Callable[[], Attributes] | None = None,
+        host: Host | None = None,
+    ) -> None:
+        self._name = name
+        self._content = content
+        self._at_start = at_start
+        self._host = host
+        self._host_span: trace.Span | None = None
+        self._span: trace.Span = trace.INVALID_SPAN
+        self._token: Any = None
+
+    @property
+    def recording(self) -> bool:
+        """Whether anyone will see the attributes."""
+        return self._span.is_recording()
+
+    @property
+    def trace_id(self) -> str | None:
+        """The trace's id in 32 hex digits; None where the span is not recorded."""
+        return trace.format_trace_id(self._span.get_span_context().trace_id) if self.recording else None
+
+    def __enter__(self) -> Self:
+        self._open()
+        if self._at_start is not None:
+            self.set(self._at_start)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if error is not None:
+            self.failed(error)
+        self._close()
+
+    @contained
+    def set(self, build: Callable[[], Attributes]) -> None:
+        """Sets the attributes that `build` gives; it is not called where no one records."""
+        if self.recording:
+            self._span.set_attributes(build())
+
+    @contained
+    def event(self, name: str, build: Callable[[], Attributes]) -> None:
+        """Adds an event with the attributes that `build` gives."""
+        if self.recording:
+            self._span.add_event(name, build())
+
+    @contained
+    def stamp_host(self, build: Callable[[], Attributes]) -> None:
+        """Sets attributes on the span of the host framework's own run, where there is one."""
+        if self._host_span is not None and self._host_span.is_recording():
+            self._host_span.set_attributes(build())
+
+    @contained
+    def failed(self, error: BaseException) -> None:
+        """Marks the span as failed, or as cancelled; the error's text is kept only where all content may be."""
+        if not self.recording:
+            return
+        self._span.set_attribute(names.ERROR_TYPE, type(error).__name__)
+        if isinstance(error, asyncio.CancelledError | GeneratorExit):
+            self._span.set_attribute(names.CANCELLED, True)
+        elif self._content.errors:
+            self._span.record_exception(error)
+            self._span.set_status(Status(StatusCode.ERROR, self._content.text(str(error))))
+        else:
+            self._span.set_status(Status(StatusCode.ERROR))
+
+    @contained
+    def _open(self) -> None:
+        parent = None
+        if self._host is not None:
+            self._host_span = _span_of(self._host)
+            if self._host_span is not None:
+                parent = trace.set_span_in_context(self._host_span)
+        # A dict copy each, because the SDK keeps what it is given.
+        self._span = tracer().start_span(self._name.value, context=parent, attributes=dict(FIXED[self._name]))
+        if self._span.get_span_context().is_valid:
+            self._token = otel_context.attach(trace.set_span_in_context(self._span))
+
+    @contained
+    def _close(self) -> None:
+        if self._token is not None:
+            otel_context.detach(self._token)
+        self._span.end()
+
+
+@lru_cache(maxsize=1)
+def tracer() -> trace.Tracer:
+    """The tracer. The API hands out a stand-in that becomes real as soon as a provider is set, so it can be kept."""
+    return trace.get_tracer("rewriteguard")
+
+
+def _span_of(host: Host) -> trace.Span | None:
+    """The span that a tracing handler opened for the host's run; OpenInference and Langfuse are known."""
+    for find in (_by_get_span, _by_run_table):
+        for handler in getattr(host, "handlers", ()):
+            try:
+                span = find(handler, host.run_id)
+            except Exception as error:  # noqa: BLE001 - a handler of another library
+                say_once("host_span", error)
+                continue
+            if isinstance(span, trace.Span):
+                return span
+    return None
+
+
+def _by_get_span(handler: Any, run_id: Any) -> Any:
+    get = getattr(handler, "get_span", None)
+    return get(run_id) if callable(get) else None
+
+
+def _by_run_table(handler: Any, run_id: Any) -> Any:
+    """Langfuse keeps its span in a private table and leaves the ambient context empty in asynchronous runs."""
+    return getattr(getattr(handler, "_runs", {}).get(run_id), "_otel_span", None)

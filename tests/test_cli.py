@@ -1,0 +1,206 @@
+"""The command line: exit codes, logged rewrites in every form, and what happens to lines that cannot be read."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import rewriteguard
+from rewriteguard.audit import LineError, read_lines, read_row
+from rewriteguard.cli import app, printable
+
+runner = CliRunner()
+
+KEPT = ("Which kiosks sold no ice cream in 2021?", "Which kiosks sold no ice cream in 2021?")
+LOST = ("Which kiosks sold no ice cream in 2021?", "Which kiosks sold ice cream?")
+
+
+def run(*args: str) -> Result:
+    return runner.invoke(app, list(args), catch_exceptions=False)
+
+
+def log(tmp_path: Path, *rows: Any) -> Path:
+    path = tmp_path / "log.jsonl"
+    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows) + "\n", "utf-8")
+    return path
+
+
+def triple(pair: tuple[str, str], **more: Any) -> dict[str, Any]:
+    return {"history": [], "original": pair[0], "rewrite": pair[1], **more}
+
+
+def test_a_kept_question_exits_0() -> None:
+    done = run("check", "--turn", KEPT[0], "--rewrite", KEPT[1])
+    assert (done.exit_code, done.stdout.split("\n")[0]) == (0, "PRESERVED")
+
+
+def test_a_changed_question_exits_3_and_says_why() -> None:
+    done = run("check", "--turn", LOST[0], "--rewrite", LOST[1])
+    assert done.exit_code == 3
+    assert "CHANGED" in done.stdout
+    assert "2021" in done.stdout
+
+
+def test_an_uncertain_question_exits_4() -> None:
+    done = run("check", "--turn", "How long is " + "very " * 60_000 + "long?", "--rewrite", "How long is it?")
+    assert done.exit_code == 4
+
+
+def test_json_is_the_finding() -> None:
+    done = run("check", "--turn", LOST[0], "--rewrite", LOST[1], "--json")
+    finding = json.loads(done.stdout)
+    assert finding["verdict"] == "changed"
+    assert {v["fault"] for v in finding["violations"]} >= {"dropped"}
+
+
+@pytest.mark.parametrize(
+    "text", ['[["user", "Tell me about the Ferrow kiln."]]', '{"role": "user", "content": "Ferrow kiln?"}\n']
+)
+def test_history_is_a_json_list_or_jsonl(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "history"
+    path.write_text(text, "utf-8")
+    done = run(
+        "check",
+        "--turn",
+        "how hot does it get?",
+        "--rewrite",
+        "How hot does the Ferrow kiln get?",
+        "--history",
+        str(path),
+    )
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[1, 2", "line 1 is not JSON"),
+        ('{"role": "user", "content": "a"}\n{"role"', "line 2 is not JSON"),
+        ('["a", "b"]', "from_user_turns"),
+        ('[{"role": "narrator", "content": "a"}]', r"history[0]: unknown role 'narrator'"),
+        (None, "No such file"),
+    ],
+)
+def test_a_bad_history_is_wrong_usage(tmp_path: Path, text: str | None, message: str) -> None:
+    path = tmp_path / "history"
+    if text is not None:
+        path.write_text(text, "utf-8")
+    done = run("check", "--turn", "a?", "--rewrite", "a?", "--history", str(path))
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("check", "--turn", "a"),
+        ("check", "--turn", "a", "--rewrite", "a", "--reference-date", "yesterday"),
+        ("audit", "no-such-file.jsonl"),
+        ("audit",),
+        ("unknown",),
+    ],
+)
+def test_wrong_usage_exits_2(args: tuple[str, ...]) -> None:
+    assert run(*args).exit_code == 2
+
+
+def test_a_crash_is_not_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        def check(self, *_: Any, **__: Any) -> None:
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(rewriteguard, "Guard", Broken)
+    done = runner.invoke(app, ["check", "--turn", "a", "--rewrite", "a"])
+    assert done.exit_code == 1
+
+
+def test_audit_counts_by_verdict_fault_and_kind(tmp_path: Path) -> None:
+    done = run("audit", str(log(tmp_path, triple(KEPT), triple(LOST), triple(LOST))))
+    assert done.exit_code == 0
+    assert "3 checked, 0 lines could not be read" in done.stdout
+    rows = [line.split("│")[1:3] for line in done.stdout.splitlines() if line.startswith("│")]
+    counts = {name.strip(): int(count) for name, count in rows}
+    assert counts["changed"] == 2
+    assert counts["preserved"] == 1
+    assert counts["dropped"] == counts["time"] == counts["negation"] == 2
+
+
+def test_audit_writes_one_finding_a_line_in_order(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    path = log(tmp_path, triple(LOST, id="a"), "", "not json", triple(KEPT, id="b"))
+    done = run("audit", str(path), "--out", str(out))
+    written = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert [(row["line"], row.get("id"), row.get("verdict")) for row in written] == [
+        (1, "a", "changed"),
+        (3, None, None),
+        (4, "b", "preserved"),
+    ]
+    assert written[1]["error"].startswith("not JSON")
+    assert done.exit_code == 5
+
+
+def test_audit_names_every_bad_line(tmp_path: Path) -> None:
+    path = log(tmp_path, triple(KEPT), "[1]", {"rewrite": "a"}, triple(KEPT, history="User: hi"))
+    path.write_bytes(path.read_bytes() + b'{"original": "\xff"}\n')
+    done = run("audit", str(path))
+    assert done.exit_code == 5
+    assert done.stderr.splitlines() == [
+        "line 2: expected a JSON object, got a list",
+        "line 3: no text under 'original' or 'turn'",
+        "line 4: history: one string does not say who spoke; expected a list of messages",
+        "line 5: not UTF-8 (byte 14)",
+    ]
+    assert "1 checked, 4 lines could not be read" in done.stdout
+
+
+def test_audit_reads_the_normal_form(tmp_path: Path) -> None:
+    row = {"turn": 2, "history": [], "original": LOST[0], "human": KEPT[1], "rewrites": {"t5": LOST[1]}}
+    path = log(tmp_path, row, {**row, "rewrites": {}})
+    assert "1 checked, 1 without a rewrite by t5, 0 lines" in run("audit", str(path), "--system", "t5").stdout
+    assert "2 checked, 0 lines" in run("audit", str(path), "--system", "human").stdout
+
+
+def test_audit_with_a_system_that_no_line_has(tmp_path: Path) -> None:
+    path = log(tmp_path, {"original": "a", "rewrites": {"t5": "b"}})
+    done = run("audit", str(path), "--system", "t6")
+    assert done.exit_code == 2
+    assert "no line holds a rewrite by the system 't6'" in done.stderr
+
+
+def test_audit_never_overwrites_its_log(tmp_path: Path) -> None:
+    path = log(tmp_path, triple(KEPT))
+    before = path.read_bytes()
+    assert run("audit", str(path), "--out", str(path)).exit_code == 2
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"turn": 3, "rewrite": "a"}, "no text under 'original' or 'turn'"),
+        ({"turn": "a", "rewrite": 5}, "the rewrite is a number, not text"),
+        ({"turn": "a"}, "no text under 'rewrite'$"),
+        ({"turn": "a", "rewrites": {"t5": "b"}, "human": "c"}, "choose a system with --system: human, t5"),
+        ({"turn": "a", "rewrite": "b", "reference_date": "May"}, "reference_date: expected YYYY-MM-DD, got 'May'"),
+        ({"turn": "a", "rewrite": "b", "reference_date": 5}, "reference_date: expected YYYY-MM-DD, got 5"),
+    ],
+)
+def test_rows_that_cannot_be_read(row: dict[str, Any], message: str) -> None:
+    with pytest.raises(LineError, match=message):
+        read_row(row)
+
+
+def test_rows_of_another_system_type() -> None:
+    with pytest.raises(LineError, match="'rewrites' is a list"):
+        read_row({"turn": "a", "rewrites": []}, "t5")
+
+
+def test_lines_keep_their_numbers_and_deep_nesting_is_contained() -> None:
+    lines = list(read_lines([b"\n", b"[" * 100_000, b'\xef\xbb\xbf{"turn": "a", "rewrite": "b"}']))
+    assert [(line.number, line.error is None) for line in lines] == [(2, False), (3, True)]
+
+
+def test_control_characters_do_not_reach_the_terminal() -> None:
+    assert printable("a\x1b[31m[red]b\nc").plain == "a[31m[red]b\nc"
