@@ -27,7 +27,7 @@ unit: $(READY) ## Runs the tests.
 	$(BIN)/pytest
 
 docs: $(READY) ## Builds the documentation into site/.
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean: ## Removes the environment and everything that was built.
 	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -5,12 +5,12 @@ Run it with: python examples/01_guarded_chain.py (needs the extra `demo`).
 
 from langchain_classic.chains.history_aware_retriever import create_history_aware_retriever
 from langchain_core.messages import AIMessage, HumanMessage
-from rewriteguard.integrations.langchain import guard_history_aware_retriever
 
 from rewriteguard import Decision
 from rewriteguard.demo.data import conversation, documents
 from rewriteguard.demo.retriever import BM25Retriever
 from rewriteguard.demo.rewriter import CONDENSE_PROMPT, RecordedRewriter
+from rewriteguard.integrations.langchain import guard_history_aware_retriever
 
 
 def report(decision: Decision) -> None:

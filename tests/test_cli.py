@@ -202,5 +202,12 @@ def test_lines_keep_their_numbers_and_deep_nesting_is_contained() -> None:
     assert [(line.number, line.error is None) for line in lines] == [(2, False), (3, True)]
 
 
+def test_half_a_surrogate_pair_is_read_and_written(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    path = log(tmp_path, triple(("Is caf\ud800 open in 2021?", "Is caf\ud800 open?")))
+    assert run("audit", str(path), "--out", str(out)).exit_code == 0
+    assert json.loads(out.read_text("utf-8"))["verdict"] == "changed"
+
+
 def test_control_characters_do_not_reach_the_terminal() -> None:
     assert printable("a\x1b[31m[red]b\nc").plain == "a[31m[red]b\nc"

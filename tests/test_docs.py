@@ -14,12 +14,11 @@ BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 def blocks() -> list[tuple[Path, int, str]]:
     """Page, number of the first line, and code of every Python block."""
-    found = []
-    for page in PAGES:
-        text = page.read_text("utf-8")
-        for block in BLOCK.finditer(text):
-            found.append((page, text.count("\n", 0, block.start("code")), block["code"]))
-    return found
+    return [
+        (page, text.count("\n", 0, block.start("code")), block["code"])
+        for page, text in ((page, page.read_text("utf-8")) for page in PAGES)
+        for block in BLOCK.finditer(text)
+    ]
 
 
 @pytest.mark.parametrize(("page", "line", "code"), blocks(), ids=lambda value: getattr(value, "name", None))

@@ -77,6 +77,7 @@ TAKEN_OFF = [
         "narration",
     ),
     ("is the q\u200buay open\u202e", "is the quay open", "invisible"),
+    ("is the quay\ud800 open\x1b", "is the quay open", "invisible"),
     (
         'Rewritten query: "**is the quay open**"\n\nNote: nothing else.',
         "is the quay open",
@@ -197,6 +198,7 @@ NORMAL = [
     ("cafe\u0301", "café"),
     ("５ ｋｍ", "5 km"),
     ("\u202eabc", "abc"),
+    ("a\ud800b", "a\ufffdb"),
     ("\u041erbex", "\u041erbex"),
     ("", ""),
 ]

@@ -10,12 +10,15 @@ from rewriteguard.compare import Comparison, compare
 from rewriteguard.context import Scene, candidates, context_findings, invented_words, new_words, phrases_of
 from rewriteguard.conversation import Conversation, Role
 from rewriteguard.extract.base import Facts
+from rewriteguard.extract.comparison import is_graded
+from rewriteguard.extract.negation import CONTRAST
 from rewriteguard.filters import filter_tokens
 from rewriteguard.form import form_findings
 from rewriteguard.grounding import source_of_words
 from rewriteguard.language.detect import language_of
 from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import Pointer, Reference, open_references
+from rewriteguard.regions import UnitKind
 from rewriteguard.sanitize import clean
 from rewriteguard.tokens import Evidence, Finding, Kind, ProtectedToken, in_rewrite, in_turn
 from rewriteguard.verdict import Assessment, Checked, Fill, Profile, judge
@@ -68,7 +71,7 @@ def assess(
     if "language" not in gaps:
         findings += context_findings(scene)
         findings += _ambiguity(scene, readings)
-        findings += [Finding("invented.word", Kind.TOPIC, (_word(w),)) for w in invented_words(scene)]
+        findings += _invented_words(scene)
     fills = tuple(_fills(scene))
     checked = Checked(tuple(p.ours for p in comparison.kept), fills, gaps)
     findings += _unchecked(scene, checked)
@@ -136,17 +139,41 @@ def _token_findings(scene: Scene, *, literal_only: bool) -> Iterable[Finding]:
             yield Finding(f"dropped.{_row(scene, token)}", token.kind, (in_turn(token),))
     for pair in comparison.altered:
         if pair.theirs is not None and (pair.ours.kind in _LITERAL or not literal_only):
-            rule = f"altered.{_row(scene, pair.ours)}"
+            row = _row(scene, pair.ours)
+            rule = f"altered.{row if row == 'scene' else pair.ours.kind.value}"
             yield Finding(rule, pair.ours.kind, (in_turn(pair.ours), in_rewrite(pair.theirs)))
     for token in comparison.invented:
         if token.kind is not Kind.TOPIC and (token.kind in _LITERAL or not literal_only):
             yield Finding(f"invented.{token.kind.value}", token.kind, (in_rewrite(token),))
 
 
+def _invented_words(scene: Scene) -> Iterable[Finding]:
+    """Words from nowhere: a sign only where no conversation could have suggested them."""
+    words = invented_words(scene)
+    rule = "invented.words" if not scene.past.messages and len(words) > 1 else "invented.word"
+    yield from (Finding(rule, Kind.TOPIC, (_word(word),)) for word in words)
+
+
 def _row(scene: Scene, token: ProtectedToken) -> str:
     """The row of the rule table for a token of the turn: its kind, or `scene` where it only sets the scene."""
-    asked = any(scene.turn.regions.protects(w.i) for w in scene.turn.words_of(token))
-    return token.kind.value if asked else "scene"
+    positions = [w.i for w in scene.turn.words_of(token)]
+    if not any(scene.turn.regions.protects(i) for i in positions):
+        return "scene"
+    if token.kind not in _LITERAL and token.kind is not Kind.ENTITY and _tells(scene.turn, positions[0]):
+        return "scene"
+    if token.kind is Kind.COMPARISON and not is_graded(token):
+        return "direction"
+    if token.kind is Kind.NEGATION and token.relation == CONTRAST:
+        return "contrast"
+    return "order" if token.kind is Kind.QUANTIFIER and token.value not in {"only", "all"} else token.kind.value
+
+
+def _tells(turn: Reading, position: int) -> bool:
+    """True inside a whole sentence that asks nothing ("I do not like how it looks"): a question made of it turns it."""
+    unit = next((u for u in turn.regions.asking if u.holds(position)), None)
+    if unit is None or unit.kind is not UnitKind.STATEMENT:
+        return False
+    return any(w.dep in {"nsubj", "nsubjpass"} for w in turn.words[unit.first : unit.last])
 
 
 def _ambiguity(scene: Scene, readings: tuple[str, ...]) -> Iterable[Finding]:

@@ -114,7 +114,7 @@ def _audit(file: Path, out: Path | None, system: str | None) -> Tally:
     with ExitStack() as stack:
         source = stack.enter_context(file.open("rb"))
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else None
-        bar = stack.enter_context(Progress(console=_err, transient=True))
+        bar = stack.enter_context(Progress(console=_err, transient=True, disable=not _err.is_terminal))
         task = bar.add_task("checking", total=file.stat().st_size)
         for line in read_lines(_advancing(source, bar, task), system):
             record = _finding(line, guard, tally)

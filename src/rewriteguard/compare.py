@@ -60,7 +60,7 @@ class Comparison:
         }
 
 
-_WORDED = frozenset({Kind.ENTITY, Kind.TOPIC, Kind.IDENTIFIER})
+_WORDED = frozenset({Kind.ENTITY, Kind.TOPIC, Kind.IDENTIFIER, Kind.QUALIFIER})
 _NUMBERED = frozenset({Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
 # Kinds in which one token can take the place of another; elsewhere a lost and a new token are two findings.
 _EXCHANGED = frozenset({Kind.TIME, Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER, Kind.MODALITY, Kind.NEGATION})
@@ -70,6 +70,10 @@ _ABSORBED = {
 }
 _PREFIXES = tuple(sorted(lexicon.words("negation", "prefixes")))
 _SUFFIXES = tuple(sorted(lexicon.words("negation", "suffixes")))
+
+
+# People drop these freely: "can" in "how can I", "now", "currently".
+_FREE = frozenset({(Kind.MODALITY, "ability"), (Kind.TIME, "present")})
 
 
 @dataclass
@@ -85,12 +89,16 @@ class _State:
     kept: list[Pair] = field(default_factory=list)
     altered: list[Pair] = field(default_factory=list)
     unsure: list[Pair] = field(default_factory=list)
+    said: list[ProtectedToken] = field(default_factory=list)
 
     def settle(self, into: list[Pair], ours: ProtectedToken, theirs: ProtectedToken | None) -> None:
+        """Takes a pair out of what is open. Said twice and kept once is kept, but two negations need two."""
         into.append(Pair(ours, theirs))
         self.ours.remove(ours)
-        if theirs is not None:
+        if theirs is not None and theirs in self.theirs:
             self.theirs.remove(theirs)
+            if theirs.kind is not Kind.NEGATION:
+                self.said.append(theirs)
 
 
 def compare(
@@ -132,7 +140,9 @@ def compare(
 
 
 def _counts(turn: Reading, token: ProtectedToken) -> bool:
-    """True where the token stands in what is asked, or in a remark that sets the scene."""
+    """True where the token stands in what is asked, or in a remark that sets the scene, and its loss says something."""
+    if (token.kind, token.value) in _FREE or (token.kind is Kind.ANSWER_TYPE and token.value not in answer_type.STRONG):
+        return False
     return any(turn.regions.protects(w.i) or turn.regions.sets_scene(w.i) for w in turn.words_of(token))
 
 
@@ -144,7 +154,7 @@ def _is_said(rewrite: Reading, token: ProtectedToken) -> bool:
 def _pair(state: _State, matches: tuple[Match, ...], into: list[Pair]) -> None:
     for ours in list(state.ours):
         same = same_for(ours.kind)
-        for theirs in state.theirs:
+        for theirs in [*state.theirs, *state.said]:
             if theirs.kind is ours.kind and same(ours, theirs, state.facts) in matches:
                 state.settle(into, ours, theirs)
                 break
@@ -182,6 +192,8 @@ def _is_said_otherwise(state: _State, ours: ProtectedToken) -> bool:
         return _is_paraphrased(state.rewrite, ours.value)
     if ours.kind is Kind.NEGATION:
         return _is_absorbed(state.rewrite, ours.value)
+    if ours.kind is Kind.QUANTIFIER and ours.value == "only":
+        return any(t.kind is Kind.NEGATION and t.relation == negation.EXCLUSION for t in state.rewrite.tokens)
     return False
 
 
@@ -274,8 +286,18 @@ def _is_said_by_turn(state: _State, theirs: ProtectedToken) -> bool:
     if theirs.kind is Kind.ANSWER_TYPE:
         return theirs.value not in answer_type.STRONG or _is_paraphrased(state.turn, theirs.value)
     if theirs.kind is Kind.NEGATION:
+        if theirs.relation == negation.CONTRAST:
+            return True
         exclusive = theirs.relation == negation.EXCLUSION and _speaks_of_others(state.turn)
         return exclusive or _is_absorbed(state.turn, theirs.value)
+    if theirs.kind is Kind.QUANTIFIER:
+        return theirs.value != "only"
+    if theirs.kind is Kind.MODALITY:
+        return theirs.value != "obligation"
+    if theirs.kind is Kind.TIME:
+        return theirs.value == "present" or any(_is_twin(t, theirs) for t in state.turn.tokens)
+    if theirs.kind is Kind.COMPARISON and not theirs.value.endswith("superlative"):
+        return True
     if theirs.kind is Kind.COMPARISON:
         value = theirs.value.partition(":")[2] or theirs.value
         return state.turn.vocabulary.holds_stem(value)

@@ -37,6 +37,7 @@ _ASKS_FOR_IDENTIFIER = re.compile(
     r"\b(?:link|url|address|website|e-?mail|phone|number|code|reference|id|ticket|file|path|name|command|error|key)s?\b", re.IGNORECASE
 )
 _ITEM = re.compile(r"(?:^|(?<=\s))(?P<number>\d{1,2})[.)]\s+(?P<item>\S[^\n]{0,200}?)(?=\s+\d{1,2}[.)]\s|\n|$)")
+_PILED = 2  # questions of a rewrite, and content words of one, from which a repeated question counts
 _RECENT = 2  # exchanges; an antecedent lies further back in under a tenth of people's rewrites of CANARD
 
 
@@ -57,8 +58,13 @@ def new_words(rewrite: Reading, turn: Reading) -> tuple[Word, ...]:
 
 
 def invented_words(scene: Scene) -> tuple[Word, ...]:
-    """The content words of a rewrite that neither turn nor history supports."""
-    return tuple(w for w in new_words(scene.rewrite, scene.turn) if not scene.past.vocabulary.supports(w))
+    """The content words of a rewrite that neither turn nor history supports; numbers and codes are judged apart."""
+    judged = [t for t in scene.rewrite.tokens if t.kind in _NAMED and t.kind is not Kind.ENTITY]
+    words = [
+        w for w in new_words(scene.rewrite, scene.turn)
+        if not scene.past.vocabulary.supports(w) and not any(t.start < w.end and w.start < t.end for t in judged)
+    ]  # fmt: skip
+    return tuple(w for run in phrases_of(words) if not scene.turn.vocabulary.expands(run) for w in run)
 
 
 def phrases_of(words: Sequence[Word]) -> list[tuple[Word, ...]]:
@@ -121,17 +127,16 @@ def _names_item(vocabulary: Vocabulary, item: Sequence[Word], others: Sequence[S
 
 
 def _unresolved(scene: Scene) -> Iterable[Finding]:
-    """References that the rewrite left as open as they were."""
-    if not scene.past.messages:
+    """References that the rewrite left as open as they were: nothing of the conversation was put in."""
+    if not scene.past.messages or new_words(scene.rewrite, scene.turn):
         return
-    ours = {_lower(scene.turn, r): r for r in scene.references if r.pointer in _OPEN}
+    regions = scene.turn.regions
+    ours = {_lower(scene.turn, r) for r in scene.references if r.pointer in _OPEN and regions.protects(r.first)}
     for theirs in open_references(scene.rewrite, scene.past):
-        reference = ours.get(_lower(scene.rewrite, theirs))
-        if reference is not None and theirs.pointer is reference.pointer:
+        if theirs.pointer in _OPEN and _lower(scene.rewrite, theirs) in ours:
             yield Finding("unresolved", None, (_span("rewrite", scene.rewrite, theirs),))
             return
-    elliptic = any(r.pointer is Pointer.ELLIPSIS for r in scene.references)
-    if elliptic and not new_words(scene.rewrite, scene.turn):
+    if any(r.pointer is Pointer.ELLIPSIS for r in scene.references):
         yield Finding("unresolved", None, (Evidence("turn", scene.turn.text, 0, len(scene.turn.text)),))
 
 
@@ -174,17 +179,25 @@ def _wrong_item(scene: Scene) -> Iterable[Finding]:
 
 
 def _replaced_topic(scene: Scene) -> Iterable[Finding]:
-    """A noun of the turn's own with a phrase of the history in its place, between words that stayed."""
+    """A noun of a complete turn with a phrase of the history in its place, and every other word kept."""
     if scene.dependent or not scene.past.messages:
         return
     ours = [w for w in scene.turn.words if any(c.isalnum() for c in w.text)]
     theirs = [w for w in scene.rewrite.words if any(c.isalnum() for c in w.text)]
     matcher = SequenceMatcher(None, [w.stem for w in ours], [w.stem for w in theirs], autojunk=False)
-    for operation, a, b, c, d in matcher.get_opcodes():
-        lost = [w for w in ours[a:b] if w.pos in {"NOUN", "PROPN"} and not scene.rewrite.vocabulary.supports(w)]
-        new = [w for w in theirs[c:d] if w.pos in {"NOUN", "PROPN"} and not scene.turn.vocabulary.supports(w)]
-        if operation == "replace" and lost and new and source_of_words(new, scene.past) is not None:
-            yield Finding("altered.topic", Kind.TOPIC, (_run("turn", scene.turn, lost), _run("rewrite", scene.rewrite, new)))
+    changes = [(ours[a:b], theirs[c:d]) for operation, a, b, c, d in matcher.get_opcodes() if operation != "equal"]
+    changes = [(lost, new) for lost, new in changes if any(map(is_content, lost)) or any(map(is_content, new))]
+    if len(changes) != 1:
+        return
+    lost = [w for w in changes[0][0] if _is_common_noun(w) and not scene.rewrite.vocabulary.supports(w)]
+    new = [w for w in changes[0][1] if _is_common_noun(w) and not scene.turn.vocabulary.supports(w)]
+    if lost and new and source_of_words(new, scene.past) is not None:
+        yield Finding("altered.topic", Kind.TOPIC, (_run("turn", scene.turn, lost), _run("rewrite", scene.rewrite, new)))
+
+
+def _is_common_noun(word: Word) -> bool:
+    """A name in place of a noun says which one is meant; another common noun is another thing."""
+    return word.tag in {"NN", "NNS"} and word.text.islower() and is_content(word)
 
 
 def _run(where: str, reading: Reading, words: Sequence[Word]) -> Evidence:
@@ -193,17 +206,49 @@ def _run(where: str, reading: Reading, words: Sequence[Word]) -> Evidence:
 
 def _drifted(scene: Scene) -> Iterable[Finding]:
     """Names and numbers of the history in a turn that was complete, or from a topic that was left."""
-    named = [t for t in scene.comparison.carried if t.kind in _NAMED]
-    recent = {m.index for m in scene.past.recent(_RECENT).messages}
-    for token in named:
-        if not scene.dependent:
+    carried = [t for t in scene.comparison.carried if t.kind in _NAMED and not _extends_own_name(scene, t)]
+    names = [t for t in carried if t.kind is Kind.ENTITY]
+    several = len({t.turn for t in names}) > 1 and any(t.kind is Kind.ENTITY for t in scene.turn.tokens)
+    for token in carried:
+        added = not scene.dependent and (token.kind is Kind.IDENTIFIER or (several and token in names))
+        if added:
             yield Finding("drifted", token.kind, _with_source(token, scene.past))
-        elif token.turn not in recent:
+        elif _is_stale(token, scene):
             yield Finding("drifted.stale", token.kind, _with_source(token, scene.past))
     if not scene.turn.regions.asking and not scene.dependent:
         new = new_words(scene.rewrite, scene.turn)
         if new:
             yield Finding("drifted.chat", Kind.TOPIC, (_run("rewrite", scene.rewrite, new[:1]),))
+    yield from _piled_questions(scene)
+
+
+def _extends_own_name(scene: Scene, token: ProtectedToken) -> bool:
+    """True for "Salvador Dali" where the turn says "Dali"."""
+    return any(scene.turn.vocabulary.supports(w) for w in scene.rewrite.words_of(token) if is_content(w))
+
+
+def _is_stale(token: ProtectedToken, scene: Scene) -> bool:
+    """True where the last exchanges neither name the thing nor point back to anything."""
+    past = scene.past
+    recent = past.recent(_RECENT)
+    if len(recent.messages) == len(past.messages) or any(m.index == token.turn for m in recent.messages):
+        return False
+    if any(recent.vocabulary.supports(w) for w in scene.rewrite.words_of(token) if is_content(w)):
+        return False
+    return not any(open_references(reading, past) for reading in recent.by(Role.USER).readings)
+
+
+def _piled_questions(scene: Scene) -> Iterable[Finding]:
+    """Earlier questions of the user that stand whole beside the new one."""
+    units = scene.rewrite.regions.asking
+    if len(units) < _PILED:
+        return
+    earlier = [{w.stem for w in reading.content} for reading in scene.past.by(Role.USER).readings]
+    own = {w.stem for w in scene.turn.content}
+    for unit in units:
+        said = {w.stem for w in scene.rewrite.words[unit.first : unit.last] if is_content(w)}
+        if len(said) >= _PILED and said in earlier and not said & own:
+            yield Finding("drifted.pile", Kind.TOPIC, (_unit_span("rewrite", scene.rewrite, unit),))
 
 
 def _with_source(token: ProtectedToken, past: Past) -> tuple[Evidence, ...]:
@@ -231,9 +276,9 @@ def _lost_units(scene: Scene) -> Iterable[Finding]:
     for unit, (held, total) in kept.items():
         others = any(h for other, (h, _) in kept.items() if other is not unit)
         if unit.kind is UnitKind.CORRECTION and total and held * 2 < total:
-            yield Finding("correction_lost", None, (_unit_span(scene.turn, unit),))
+            yield Finding("correction_lost", None, (_unit_span("turn", scene.turn, unit),))
         elif total >= 2 and not held and (len(units) == 1 or others):
-            yield Finding("question_lost", None, (_unit_span(scene.turn, unit),))
+            yield Finding("question_lost", None, (_unit_span("turn", scene.turn, unit),))
 
 
 def _coverage(scene: Scene, unit: Unit) -> tuple[int, int]:
@@ -245,6 +290,6 @@ def _coverage(scene: Scene, unit: Unit) -> tuple[int, int]:
     return sum(scene.rewrite.vocabulary.supports(w) for w in words), len(words)
 
 
-def _unit_span(turn: Reading, unit: Unit) -> Evidence:
-    start, end = turn.words[unit.first].start, turn.words[unit.last - 1].end
-    return Evidence("turn", turn.text[start:end], start, end)
+def _unit_span(where: str, reading: Reading, unit: Unit) -> Evidence:
+    start, end = reading.words[unit.first].start, reading.words[unit.last - 1].end
+    return Evidence(where, reading.text[start:end], start, end)

@@ -35,7 +35,7 @@ class UnsupportedChainError(RewriteGuardError, TypeError):
     """A chain has a shape that cannot be taken apart; the message says how to pass its parts instead."""
 
 
-class ClarificationNeeded(RewriteGuardError):
+class ClarificationNeeded(RewriteGuardError):  # noqa: N818 - a question to the user, not a failure
     """The turn has several readings and the policy asks the user instead of guessing.
 
     Attributes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 
 from rewriteguard.conversation import Role
@@ -10,7 +11,7 @@ from rewriteguard.language.detect import language_of
 from rewriteguard.reading import Past, Reading
 from rewriteguard.regions import UnitKind
 from rewriteguard.support import is_content
-from rewriteguard.tokens import Evidence, Finding
+from rewriteguard.tokens import Evidence, Finding, Kind
 
 _ANSWERS = lexicon.phrases("query", "answers")
 _ASKS_BACK = lexicon.phrases("query", "asks_back")
@@ -30,9 +31,20 @@ def form_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Findi
         yield Finding("not_a_query.statement", None, (_whole(rewrite),))
     elif _repeats_question(turn, rewrite, past):
         yield Finding("not_a_query.repeated", None, (_whole(rewrite),))
+    for word in rewrite.words:
+        if _mixes_scripts(word.text) and word.text not in turn.text:
+            yield Finding("altered.lookalike", Kind.ENTITY, (Evidence("rewrite", word.text, word.start, word.end),))
     ours, theirs = (language_of(w.text for w in reading.words) for reading in (turn, rewrite))
     if ours and theirs and ours != theirs:
         yield Finding("language", None, (_whole(rewrite),))
+
+
+def _mixes_scripts(text: str) -> bool:
+    """True for a word with Latin letters and look-alikes of another alphabet."""
+    if text.isascii():
+        return False
+    scripts = {unicodedata.name(c, "?").split()[0] for c in text if c.isalpha()}
+    return "LATIN" in scripts and bool(scripts & {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"})
 
 
 def _whole(rewrite: Reading) -> Evidence:

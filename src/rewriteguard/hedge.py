@@ -222,7 +222,8 @@ def _collected(
         items = [hit.item for ranking in hits for hit in ranking]
         return items[:wanted], tuple(each.arm() for each in landed)
     factors = margins(hits)
-    fused = _fused(plan, decision, good, factors, wanted or max(map(len, hits)))
+    longest = max(len(each.found.hits) + each.found.vetoed for each in good if each.found is not None)
+    fused = _fused(plan, decision, good, factors, wanted or longest)
     trust = dict(zip([each.query.text for each in good], factors, strict=True))
     return [each.item for each in fused], tuple(each.arm(trust.get(each.query.text, 1.0)) for each in landed)
 

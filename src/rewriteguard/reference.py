@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rewriteguard.conversation import Role
 from rewriteguard.language import lexicon
 from rewriteguard.reading import Past, Reading
 from rewriteguard.regions import Unit, UnitKind
@@ -52,6 +53,7 @@ _EXPLETIVE = lexicon.words("reference", "expletive_after")
 _DEMONSTRATIVES = frozenset({"this", "that", "these", "those"})
 _PERSONS = frozenset({"he", "him", "his", "she", "her", "hers"})
 _NOUNS = frozenset({"NOUN", "PROPN"})
+_ACCEPTS = lexicon.words("regions", "accepts")
 _FRAGMENT = 3  # content words; a longer verbless run names its topic well enough to stand alone
 
 
@@ -68,6 +70,7 @@ def open_references(reading: Reading, past: Past) -> tuple[Reference, ...]:
             found.extend(_in_unit(reading, unit, past))
     if past.messages:
         found.extend(_ellipses(reading))
+        found.extend(_acceptance(reading, past))
     return tuple(found)
 
 
@@ -171,7 +174,7 @@ def _one(words: Sequence[Word], i: int) -> Reference | None:
         return None
     if after is not None and after.pos in {"NOUN", "ADJ", "PROPN"} and words[i].lower == "one":
         return None
-    if words[i].dep in {"nsubj", "nsubjpass"} and not before and words[i].lower == "one":
+    if words[i].dep in {"nsubj", "nsubjpass"} and words[i].lower == "one":
         return None
     return None if _nouns_before(words, i) else Reference(Pointer.ONE, i, i + 1)
 
@@ -194,7 +197,7 @@ def _noun(words: Sequence[Word], i: int, past: Past) -> Reference | None:
     word = words[i]
     if word.lower == "the" and i + 1 < len(words):
         head = _group_head(words, i + 1)
-        plain = head - i <= 2 and words[head].pos == "NOUN" and not _is_complemented(words, head)
+        plain = head - i <= 3 and words[head].pos == "NOUN" and not _is_complemented(words, head)
         if plain and past.vocabulary.holds_stem(words[head].stem) and not any(w.pos == "PROPN" for w in words[i:head]):
             return Reference(Pointer.DEFINITE, i, head + 1)
         return None
@@ -214,6 +217,8 @@ def _is_complemented(words: Sequence[Word], i: int) -> bool:
 def _ellipses(reading: Reading) -> Iterable[Reference]:
     """Fragments that live on the question before: "and Turku?", "why?", "the second Sunday in July"."""
     asking = reading.regions.asking
+    if any(unit.kind is UnitKind.STATEMENT and unit not in asking for unit in reading.regions.units):
+        return
     for unit in asking:
         words = [w for w in reading.words[unit.first : unit.last] if any(c.isalnum() for c in w.text)]
         content = [w for w in words if is_content(w)]
@@ -221,6 +226,14 @@ def _ellipses(reading: Reading) -> Iterable[Reference]:
         bare = len(words) <= 2 and not content
         if len(asking) == 1 and (bare or (not verbal and len(content) <= _FRAGMENT)):
             yield Reference(Pointer.ELLIPSIS, unit.first, unit.first)
+
+
+def _acceptance(reading: Reading, past: Past) -> Iterable[Reference]:
+    """ "Yes please" to something that the assistant offered."""
+    said = " ".join(w.lower for w in reading.words if any(c.isalnum() for c in w.text))
+    offer = past.last(Role.ASSISTANT)
+    if said in _ACCEPTS and offer is not None and "?" in offer.text and not reading.regions.asking:
+        yield Reference(Pointer.ELLIPSIS, 0, 0)
 
 
 def _group_head(words: Sequence[Word], i: int) -> int:
@@ -239,7 +252,7 @@ def _nouns_before(words: Sequence[Word], i: int) -> bool:
 
 
 def _has_antecedent(words: Sequence[Word], i: int, pronoun: str) -> bool:
-    before = [w for w in words[:i] if w.pos in _NOUNS and is_content(w)]
+    before = [w for w in words[:i] if w.pos in _NOUNS and is_content(w) and not _is_asked_for(words, w.i)]
     if pronoun in _PERSONS:
         return any(w.pos == "PROPN" or w.text[0].isupper() for w in before if w.i > 0) or any(
             w.dep in {"nsubj", "nsubjpass"} for w in before
@@ -247,6 +260,14 @@ def _has_antecedent(words: Sequence[Word], i: int, pronoun: str) -> bool:
     if pronoun in {"it", "its", "itself"}:
         return any(w.tag in {"NN", "NNP"} and w.dep != "compound" for w in before)
     return bool(before)
+
+
+def _is_asked_for(words: Sequence[Word], i: int) -> bool:
+    """True for the noun of "what priority does it have": it is sought, and no antecedent."""
+    k = i
+    while k > 0 and words[k - 1].pos in {"NOUN", "ADJ", "PROPN"}:
+        k -= 1
+    return k > 0 and words[k - 1].lower in {"what", "which", "much", "many", "whose"}
 
 
 def _is_expletive(words: Sequence[Word], i: int) -> bool:
@@ -257,4 +278,5 @@ def _is_expletive(words: Sequence[Word], i: int) -> bool:
     clause = any(w.lower in {"to", "that", "if", "for"} for w in window) and any(w.lower in _EXPLETIVE for w in window)
     before = words[i - 2 : i] if i >= 2 else words[:i]
     told = any(w.lower in {"make", "makes", "find"} for w in before)
-    return weather or clause or told or words[i].dep == "expl"
+    seeming = window[0].lower in {"sounds", "seems", "appears", "looks"}
+    return weather or clause or told or seeming or words[i].dep == "expl"

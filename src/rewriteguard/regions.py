@@ -98,6 +98,7 @@ def _pieces(word: str) -> tuple[str, ...]:
 _INTERJECTIONS = _table("interjections")
 _CONNECTIVES = _table("connectives")
 _DENIALS = _table("denials")
+_COURTESIES = _table("courtesies")
 _FEEDBACK = _table("feedback")
 _CORRECTIONS = _table("corrections")
 _WRAPPERS = _table("wrappers")
@@ -140,10 +141,17 @@ def _read_sentence(words: Sequence[Word], first: int, last: int, before: Sequenc
     begin_filler = [Unit(UnitKind.FILLER, first, begin)] if begin > first else []
     if _only_marks(words, begin, last):
         return [Unit(UnitKind.FILLER, first, last)], False
+    courtesy = _match(_COURTESIES, words, begin, last)
+    if courtesy and _only_marks(words, begin + courtesy, last):
+        return [Unit(UnitKind.FILLER, first, last)], False
     if _match(_FEEDBACK, words, begin, last) and not (asked and _opens_question(words, begin)):
         return [Unit(UnitKind.FILLER, first, last)], False
+    rejected = _rejected_end(words, begin, last)
+    if rejected:
+        begin_filler = [Unit(UnitKind.FILLER, first, rejected)]
+        begin = rejected
     corrected = _match(_CORRECTIONS, words, begin, last)
-    if corrected and not asked:
+    if corrected and (rejected or not asked):
         return [*begin_filler, Unit(UnitKind.CORRECTION, begin + corrected, last)], False
     scene = _scene_end(words, begin, last)
     if scene:
@@ -216,6 +224,16 @@ def _denied_before(words: Sequence[Word], before: Sequence[Unit]) -> bool:
     unit = before[-1]
     length = _match(_DENIALS, words, unit.first, unit.last)
     return bool(length) and _only_marks(words, unit.first + length, unit.last)
+
+
+def _rejected_end(words: Sequence[Word], begin: int, last: int) -> int:
+    """Where "Not documents, ..." ends before "... I was asking for attachments"; 0 where nothing is turned down so."""
+    if words[begin].lower != "not":
+        return 0
+    for i in range(begin + 1, last - 1):
+        if words[i].text == "," and _match(_CORRECTIONS, words, i + 1, last):
+            return i + 1
+    return 0
 
 
 def _scene_end(words: Sequence[Word], begin: int, last: int) -> int:

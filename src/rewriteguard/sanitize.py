@@ -21,7 +21,8 @@ _INVISIBLE_RANGES = (
     "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f"
 )
 _INVISIBLE = re.compile(f"[{_INVISIBLE_RANGES}]")
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
+_HALF_PAIR = re.compile(r"[\ud800-\udfff]")  # half a surrogate pair: no UTF-8 text holds one, and spaCy refuses it
 _STRAIGHT = str.maketrans(
     dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u02bc\uff07", "'")
     | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02", '"')
@@ -78,6 +79,7 @@ def normalise(text: str) -> Normalised:
     out: list[str] = []
     starts: list[int] = []
     position = 0
+    text = _HALF_PAIR.sub("\ufffd", text)
     while position < len(text):
         end = position + 1
         while end < len(text) and unicodedata.combining(text[end]):  # a letter is read with its accents

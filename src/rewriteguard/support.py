@@ -101,7 +101,8 @@ def _initials(pool: Sequence[Word]) -> frozenset[str]:
 def _is_compound(one: str, other: str) -> bool:
     """True where one word is a part of the other: "basin" of "catchbasin"."""
     short, long = sorted((one, other), key=len)
-    return len(short) >= 4 and len(long) - len(short) >= 3 and (long.startswith(short) or long.endswith(short))
+    clipped = len(short) >= 3 and len(long) - len(short) >= 4 and long.startswith(short)  # "vet", "veterinarian"
+    return clipped or (len(short) >= 4 and len(long) - len(short) >= 3 and long.endswith(short))
 
 
 __all__ = ["Vocabulary", "canonical", "is_content", "is_typo"]

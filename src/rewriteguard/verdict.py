@@ -238,7 +238,7 @@ RULES: dict[str, Rule] = {
     **_rows(
         Fault.DROPPED,
         "time entity quantity version identifier negation comparison quantifier modality answer_type qualifier",
-        "topic scene",
+        "topic scene direction order contrast",
     ),
     **_rows(
         Fault.ALTERED,
@@ -250,6 +250,7 @@ RULES: dict[str, Rule] = {
         "time entity quantity version identifier negation comparison quantifier modality answer_type qualifier",
         "topic word",
     ),
+    "invented.words": _hedge(Fault.INVENTED),
     "altered.topic": _reject(Fault.ALTERED),
     "altered.item": _reject(Fault.ALTERED),
     "malformed": _reject(Fault.MALFORMED),
@@ -267,6 +268,8 @@ RULES: dict[str, Rule] = {
     "drifted": _hedge(Fault.DRIFTED),
     "drifted.stale": _hedge(Fault.DRIFTED),
     "drifted.chat": _hedge(Fault.DRIFTED),
+    "drifted.pile": _hedge(Fault.DRIFTED),
+    "altered.lookalike": _reject(Fault.ALTERED),
     "low_trust": _hedge(Fault.LOW_TRUST),
     "not_checked.nothing": _hedge(Fault.NOT_CHECKED),
     "not_checked.language": _hedge(Fault.NOT_CHECKED),
@@ -276,7 +279,6 @@ RULES: dict[str, Rule] = {
 """Every rule: the same under every policy."""
 
 _ORDER = {Verdict.CHANGED: 0, Verdict.UNCERTAIN: 1, None: 2}
-_TOGETHER = 2  # minor findings that hedge together
 
 
 def judge(findings: Iterable[Finding], profile: Profile = Profile.CONDENSE) -> tuple[Verdict, tuple[Violation, ...]]:
@@ -286,10 +288,9 @@ def judge(findings: Iterable[Finding], profile: Profile = Profile.CONDENSE) -> t
     rows.sort(key=lambda row: _ORDER[row[0].alone])
     violations = tuple(Violation(rule.fault, f.kind, rule.severity, f.evidence, f.rule) for rule, f in rows)
     alone = {rule.alone for rule, _ in rows}
-    minor = sum(rule.alone is None for rule, _ in rows)
     if Verdict.CHANGED in alone:
         return Verdict.CHANGED, violations
-    if Verdict.UNCERTAIN in alone or minor >= _TOGETHER:
+    if Verdict.UNCERTAIN in alone:
         return Verdict.UNCERTAIN, violations
     return Verdict.PRESERVED, violations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 import pytest
 import spacy
@@ -37,7 +38,7 @@ def check(extract: Extract, row: Found | str, read: Callable[[str], Doc] = bare)
         assert text[token.start : token.end] == token.text, token
         assert token.text.strip() == token.text != "", token
     spans = sorted((token.start, token.end) for token in tokens)
-    assert all(left[1] <= right[0] for left, right in zip(spans, spans[1:], strict=False)), "tokens overlap"
+    assert all(left[1] <= right[0] for left, right in pairwise(spans)), "tokens overlap"
     got = [(token.text, token.value, token.relation) for token in tokens]
     if isinstance(row, str):
         assert got == []

@@ -14,6 +14,7 @@ from rewriteguard.demo.data import conversation, documents
 from rewriteguard.demo.retriever import BM25Retriever
 from rewriteguard.demo.rewriter import CONDENSE_PROMPT, RecordedRewriter
 from rewriteguard.demo.spans import record, tree
+from rewriteguard.guard import Guard
 from rewriteguard.integrations.langchain import guard_history_aware_retriever
 
 if TYPE_CHECKING:
@@ -59,8 +60,10 @@ def outcomes() -> tuple[Outcome, ...]:
     retriever = BM25Retriever(documents(), k=_DEPTH)
     rewriter = RecordedRewriter(rewrites={turn.user: turn.rewrite for turn in turns if turn.rewrite is not None})
     chain = create_history_aware_retriever(rewriter, retriever, CONDENSE_PROMPT)
+    guard = Guard()
+    guard.warm_up()
     decisions: list[Decision] = []
-    guarded = guard_history_aware_retriever(chain, on_decision=decisions.append)
+    guarded = guard_history_aware_retriever(chain, guard=guard, on_decision=decisions.append)
     exporter = record()
     history: list[BaseMessage] = []
     results = []
@@ -122,10 +125,12 @@ def _places(outcome: Outcome) -> str:
 
 def _ranks(results: Sequence[Outcome]) -> Table:
     table = Table()
-    for column in ("turn", "the rewriter", "verdict", "action"):
-        table.add_column(column)
-    for column in ("LangChain", "guarded", "raw turn"):
-        table.add_column(column, justify="right")
+    table.add_column("")
+    table.add_column("the rewriter")
+    for column in ("verdict", "action"):
+        table.add_column(column, no_wrap=True)
+    for column in ("LangChain", "guarded", "raw"):
+        table.add_column(column, justify="right", no_wrap=True)
     for number, outcome in enumerate(results, start=1):
         decision = outcome.decision
         verdict = decision.assessment.verdict.value if decision.assessment else "-"

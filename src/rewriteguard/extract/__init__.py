@@ -69,9 +69,12 @@ def extract_tokens(doc: Doc, extractors: Sequence[Extractor] = DEFAULT_EXTRACTOR
     kept: list[ProtectedToken] = []
     for extractor in extractors:
         for token in _in_order(extractor(doc)):
-            if not any(taken[token.start : token.end]):
+            if any(taken[token.start : token.end]):
+                continue
+            kept.append(token)
+            # "Can I ...?" is a yes/no question and a modal at once.
+            if token.kind is not Kind.ANSWER_TYPE:
                 taken[token.start : token.end] = b"\x01" * (token.end - token.start)
-                kept.append(token)
     return tuple(_in_order(kept))
 
 

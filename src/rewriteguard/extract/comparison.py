@@ -39,7 +39,8 @@ for _one, _other in _PAIRS:
     for _a, _b in ((_one, _other), (_other, _one)):
         _OPPOSITES[stem(_a)] = _OPPOSITES.get(stem(_a), frozenset()) | {stem(_b)}
 # Words that stand in a pair for a scale or a place as often as for a direction.
-_DIRECTIONS = frozenset(_OPPOSITES) - {stem(w) for w in ("most", "least", "more", "less", "before", "after", "up", "down", "left", "right", "open", "close", "above", "below", "con", "pro")}  # fmt: skip
+_UNDIRECTED = frozenset({"most", "least", "more", "less", "before", "after", "up", "down", "left", "right", "open", "close", "above", "below", "con", "pro"})  # fmt: skip
+_DIRECTIONS = frozenset(word for pair in _PAIRS for word in pair) - _UNDIRECTED
 
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
@@ -54,8 +55,9 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
         if found:
             end, value = found
             yield token(Kind.COMPARISON, doc.text, word.idx, end, value)
-        elif stem(word.text) in _DIRECTIONS and word.pos_ in {"VERB", "NOUN", "ADJ", "ADV", ""}:
-            yield token(Kind.COMPARISON, doc.text, word.idx, word.idx + len(word), f"direction:{stem(word.text)}")
+        elif (word.lemma_ or word.text).lower() in _DIRECTIONS and word.pos_ in {"VERB", "NOUN", "ADJ", "ADV", ""}:
+            direction = stem((word.lemma_ or word.text).lower())
+            yield token(Kind.COMPARISON, doc.text, word.idx, word.idx + len(word), f"direction:{direction}")
 
 
 def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
@@ -74,6 +76,11 @@ def opposed(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
 def opposites(ours: ProtectedToken) -> frozenset[str]:
     """The stems that would turn a direction round; empty for scales."""
     return _OPPOSITES.get(ours.value.removeprefix("direction:"), frozenset())
+
+
+def is_graded(token: ProtectedToken) -> bool:
+    """True for a comparative or superlative, false for directions and "versus"."""
+    return token.value.endswith(("comparative", "superlative"))
 
 
 def _synonym(value: str) -> str:

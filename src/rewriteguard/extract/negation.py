@@ -20,7 +20,10 @@ _PHRASES = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("negation",
 _EXCLUSIVE = lexicon.words("negation", "exclusive")
 _FUNCTION = lexicon.words("words", "function")
 _PREPOSITIONS = frozenset({"without", "except", "excluding", "minus", "unless", "lacking"})
+_CONNECTIVES = lexicon.words("regions", "connectives")
+_CONTRASTIVE = lexicon.words("negation", "contrastive")
 EXCLUSION = "exclusion"
+CONTRAST = "contrast"
 
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
@@ -34,7 +37,7 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
             last = doc[word.i + length - 1]
             taken = last.i
             text = " ".join(part.lower_ for part in doc[word.i : last.i + 1])
-            relation = EXCLUSION if text in _EXCLUSIVE else ""
+            relation = EXCLUSION if text in _EXCLUSIVE else CONTRAST if text in _CONTRASTIVE else ""
             yield token(Kind.NEGATION, doc.text, word.idx, last.idx + len(last), _scope(doc, word, last), relation)
 
 
@@ -61,10 +64,15 @@ def _left_alone(doc: Doc, word: Token) -> bool:
 
 
 def _opens_polar(doc: Doc, word: Token) -> bool:
-    """True for "Isn't ...?" and "Don't you ...?": the same question as without the negation."""
-    asked = doc[-1].text == "?"
-    opens = word.i == 1 or (word.i > 1 and doc[word.i - 2].text in {".", "!", "?", ",", ";"})
-    return word.lower_ == "n't" and opens and asked
+    """True for "Isn't ...?" and "So don't you ...?": the same question as without the negation."""
+    if word.lower_ != "n't" or doc[-1].text != "?" or word.i == 0:
+        return False
+    for before in reversed(doc[: word.i - 1]):
+        if before.is_punct:
+            return True
+        if before.lower_ not in _CONNECTIVES:
+            return False
+    return True
 
 
 def _is_tag_question(doc: Doc, word: Token) -> bool:

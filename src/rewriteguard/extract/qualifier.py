@@ -71,6 +71,8 @@ def _restricts(doc: Doc, word: Token, length: int, value: str) -> bool:
         return "for" in before or "among" in before
     if word.tag_ in {"VBZ", "VBP", "VB"} or (word.tag_ == "VBD" and word.dep_ not in {"amod", "acl"}):
         return False
+    if word.lower_ == "used" and word.dep_ != "amod":
+        return False
     last = doc[min(word.i + length, len(doc)) - 1]
     after = doc[last.i + 1] if last.i + 1 < len(doc) else None
     # An attribute of a noun, or a predicate ("is it free", "the draft").

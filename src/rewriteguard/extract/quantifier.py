@@ -18,7 +18,7 @@ _GROUPS = {word: name for name, group in lexicon.section("quantifier")["groups"]
 _PROTECTED = lexicon.words("quantifier", "protected")
 _ORDINALS = lexicon.section("equivalents")["numbers"]
 _POINTING = frozenset({"one", "ones", "two", "of", "these", "those", "this", "that", "them", "it", "they", "?", ".", ","})
-_FIXED_BEFORE = {"all": {"at", "after", "in", "most", "first", "not"}, "first": {"at"}, "last": {"at"}}
+_FIXED_BEFORE = {"all": {"at", "after", "most", "first", "not"}, "first": {"at"}, "last": {"at"}}
 _FIXED_AFTER = {
     "all": {"about", "right", "over", "time", "star", "-", "of", "i", "you", "we", "my", "your", "along"},
     "first": {"time", "name", "aid", "place", "class", "-", "of", "thing"},

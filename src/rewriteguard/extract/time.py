@@ -17,7 +17,7 @@ from spacy.tokens import Doc
 from rewriteguard.extract import time_value
 from rewriteguard.extract.base import Facts, Match, token
 from rewriteguard.extract.time_dates import DATES, join
-from rewriteguard.extract.time_parts import WORDS, either
+from rewriteguard.extract.time_parts import WORDS, either, words_of
 from rewriteguard.extract.time_value import resolve, warm_up
 from rewriteguard.extract.time_words import TIMES
 from rewriteguard.extract.time_year import YEARS
@@ -55,6 +55,7 @@ _BEHIND = re.compile(rf"\s{{1,2}} (?P<words>{either(_BEHIND_WORDS)})(?!\w) | (?P
 _TO = re.compile(r"\s{0,2} (?: - | \b(?:to|through|thru|until|till|til|up\sto)\b ) \s{0,2} (?:the\s)?", _FLAGS)
 _AND = re.compile(r"\s{1,2} and \s{1,2} (?:the\s)?", _FLAGS)
 _OPENS = re.compile(r"(?<!\w) (?P<word>between|from) \s{1,2} (?:the\s)? $", _FLAGS)
+_RUN = re.compile(r"(?<!\d) \d{4} \s? [-/] \s? \d{2,4} $", re.VERBOSE)
 _COMPARED = re.compile(r"(?<!\w) (?:differ|compar|chang|switch|mov) [a-z]{0,6} \b [^.?!]{0,24} $", _FLAGS)
 
 
@@ -69,9 +70,10 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
 def _found(text: str) -> list[_Span]:
     taken = bytearray(len(text))
     spans = []
-    for expression, value in _RULES:
-        for m in expression.finditer(text):
-            if taken.find(1, m.start(), m.end()) < 0 and (canonical := value(m)):
+    words = words_of(text)
+    for rule in _RULES:
+        for m in rule.pattern.finditer(text) if rule.needs & words else ():
+            if taken.find(1, m.start(), m.end()) < 0 and (canonical := rule.value(m)):
                 start = m.end() - len(m[0].lstrip())
                 taken[start : m.end()] = b"\1" * (m.end() - start)
                 spans.append(_Span(start, m.end(), canonical))
@@ -111,7 +113,12 @@ def _related(text: str, span: _Span) -> _Span:
     """The span with the words that relate it to the question: before 1871, 2010 or later."""
     if span.relation:
         return span
+    if _RUN.search(text, span.start, span.end):  # "between 2007 - 2009", "from 2003-2013"
+        opening = _OPENS.search(text, max(0, span.start - _WINDOW), span.start)
+        return replace(span, start=opening.start()) if opening else span
     m = _BEFORE.search(text, max(0, span.start - _WINDOW), span.start)
+    if m and m[0].lower().split() == ["through", "the"]:  # "through the 1990s" is during them
+        m = None
     start, relation = (m.start(), _name(m, _RELATION)) if m else (span.start, "")
     behind = _BEHIND.match(text, span.end) if relation in ("", "from") else None
     if behind is None:
@@ -168,7 +175,7 @@ def _compare_readings(ours: set[str], theirs: set[str], clock: bool) -> Match:
 
 def _names_more(ours: str, theirs: str) -> bool:
     """True where the rewrite adds a year or a part: Q3, FY2023-Q3; summer, 2019-summer; 1990s, early 1990s."""
-    return theirs.endswith(f":{ours}") or theirs.endswith(f"-{ours.removeprefix('--')}")
+    return theirs.endswith((f":{ours}", f"-{ours.removeprefix('--')}"))
 
 
 def _frame(value: str) -> str:

@@ -5,7 +5,19 @@ from __future__ import annotations
 import re
 
 from rewriteguard.extract import time_value
-from rewriteguard.extract.time_parts import MONTH_NAMES, MONTHS, SEASONS, WORDS, Rule, either, group, ordinal, pattern, year_of
+from rewriteguard.extract.time_parts import (
+    DIGIT,
+    MONTH_NAMES,
+    MONTHS,
+    SEASONS,
+    WORDS,
+    Rule,
+    either,
+    group,
+    ordinal,
+    rule,
+    year_of,
+)
 
 
 def _iso_day(m: re.Match[str]) -> str | None:
@@ -79,6 +91,8 @@ def _season(m: re.Match[str]) -> str:
 
 
 def _century(m: re.Match[str]) -> str | None:
+    if "Century" in m[0] and re.match(r"\s[A-Z]", m.string[m.end() : m.end() + 2]):  # 20th Century Fox
+        return None
     number = ordinal(group(m, "ordinal"))
     if m["bc"]:
         return f"BC:century:{number}"
@@ -122,104 +136,170 @@ def join(first: str, last: str) -> str | None:
 
 # A later rule does not read what an earlier one took.
 DATES: tuple[Rule, ...] = (
-    (pattern(r"(?<![\w.-]) (?P<a>\d{4}-\d\d-\d\d) (?:/|\.\.) (?P<b>\d{4}-\d\d-\d\d) (?![\w-])"), _iso_span),
-    (
-        pattern(
-            r"""(?<![\w.-]) (?P<year>[12]\d{3}) (?P<sep>[-/.]) (?P<month>0?[1-9]|1[0-2]) (?P=sep)
-            (?P<day>[12]\d|3[01]|0?[1-9]) (?![\d-])"""
-        ),
+    rule(
+        r"(?<![\w.-]) (?P<a>\d{4}-\d\d-\d\d) (?:/|\.\.) (?P<b>\d{4}-\d\d-\d\d) (?![\w-])",
+        _iso_span,
+        {DIGIT},
+    ),
+    rule(
+        r"""(?<![\w.-]) (?P<year>[12]\d{3}) (?P<sep>[-/.]) (?P<month>0?[1-9]|1[0-2]) (?P=sep)
+            (?P<day>[12]\d|3[01]|0?[1-9]) (?![\d-])""",
         _iso_day,
+        {DIGIT},
     ),
-    (
-        pattern(
-            r"""(?<![\w./-]) (?P<a>\d{1,2}) (?P<sep>[/.-]) (?P<b>\d{1,2}) (?P=sep)
-            (?P<year>(?:1\d|20)\d\d) (?![\w/-])"""
-        ),
+    rule(
+        r"""(?<![\w./-]) (?P<a>\d{1,2}) (?P<sep>[/.-]) (?P<b>\d{1,2}) (?P=sep)
+            (?P<year>(?:1\d|20)\d\d) (?![\w/-])""",
         _numeric_day,
+        {DIGIT},
     ),
-    (pattern(r"(?<![\w./-]) (?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>\d\d) (?![\w/-])"), _numeric_day),
-    (pattern(r"\b <<WEEKDAY>> <<DAY>> <<TO_DAY>> \s+ (?:of\s+)? <<MONTH>> (?:,?\s+<<YEAR>>)?"), _days),
-    (pattern(r"\b <<WEEKDAY>> <<MONTH>> \s+ (?:the\s+)? <<DAY>> <<TO_DAY>> (?:,?\s+<<YEAR>>)?"), _days),
-    (
-        pattern(r"(?<![\w.,$€£]) <<WEEKDAY>> (?:the\s+)? <<DAY>> [\s-]? (?:of\s+)? <<MONTH>> (?:,?[\s-]{1,3}<<YEAR>>)?"),
+    rule(
+        r"(?<![\w./-]) (?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>\d\d) (?![\w/-])",
+        _numeric_day,
+        {DIGIT},
+    ),
+    rule(
+        r"\b <<WEEKDAY>> <<DAY>> <<TO_DAY>> \s+ (?:of\s+)? <<MONTH>> (?:\s?,?\s+<<YEAR>>)?",
+        _days,
+        MONTHS,
+    ),
+    rule(
+        r"\b <<WEEKDAY>> <<MONTH>> \s+ (?:the\s+)? <<DAY>> <<TO_DAY>> (?:\s?,?\s+<<YEAR>>)?",
+        _days,
+        MONTHS,
+    ),
+    rule(
+        r"(?<![\w.,$€£]) <<WEEKDAY>> (?:the\s+)? <<DAY>> [\s-]? (?:of\s+)? <<MONTH>> (?:\s?,?[\s-]{1,3}<<YEAR>>)?",
         _date,
+        MONTHS,
     ),
-    (
-        pattern(
-            r"""\b <<WEEKDAY>> <<MONTH>> \s+ (?:the\s+)? <<DAY>> (?! [:.,]\d | \s?[ap]\.?m\b | \s?%)
-            (?:,?\s+<<YEAR>>)?"""
-        ),
+    rule(
+        r"""\b <<WEEKDAY>> <<MONTH>> \s+ (?:the\s+)? <<DAY>> (?! [:.,]\d | \s?[ap]\.?m\b | \s?%)
+            (?:\s?,?\s+<<YEAR>>)?""",
         _date,
+        MONTHS,
     ),
-    (pattern(r"\b <<MONTH>> ,? \s+ (?:of\s+)? <<YEAR>>"), _month),
-    (
-        pattern(
-            r"""\b (?: Q(?P<q>[1-4]) | (?:the\s+)? (?:fiscal\s+)? <<ORDINAL>> [\s-] (?:fiscal\s+)? quarter )
-            [\s-]? (?:of\s+|in\s+|,\s+)? (?:the\s+)? <<FY>> <<SHORT_YEAR>>"""
-        ),
+    rule(
+        r"\b <<MONTH>> ,? \s+ (?:of\s+)? <<YEAR>>",
+        _month,
+        MONTHS,
+    ),
+    rule(
+        r"""\b (?: Q(?P<q>[1-4]) | (?:the\s+)? (?:fiscal\s+)? <<ORDINAL>> [\s-] (?:fiscal\s+)? quarter )
+            [\s-]? (?:of\s+|in\s+|,\s+)? (?:the\s+)? <<FY>> <<SHORT_YEAR>>""",
         _quarter,
+        ("q", "quarter"),
     ),
-    (pattern(r"\b (?P<fy>FY)\s? <<SHORT_YEAR>> [\s-]? Q(?P<q>[1-4])\b"), _quarter),
-    (
-        pattern(
-            r"""\b (?:the\s+)? (?: (?P<fy>fiscal)\s+<<ORDINAL>>\s+quarter ) (?:\s+(?:of\s+)?<<YEAR>>)?"""
-        ),
+    rule(
+        r"\b (?P<fy>FY)\s? <<SHORT_YEAR>> [\s-]? Q(?P<q>[1-4])\b",
         _quarter,
+        ("q", "fy"),
     ),
-    (pattern(r"\b (?:the\s+)? <<ORDINAL>>\s+(?P<fy>fiscal)\s+quarter (?:\s+(?:of\s+)?<<YEAR>>)?"), _quarter),
-    (
-        pattern(
-            r"""\b (?: Q(?P<q>[1-4]) | (?:the\s+)? <<ORDINAL>> [\s-] quarter ) \b
-            (?: [\s,-]{0,2} (?:of\s+|in\s+)? (?:the\s+year\s+)? <<YEAR>> )"""
-        ),
+    rule(
+        r"""\b (?:the\s+)? (?: (?P<fy>fiscal)\s+<<ORDINAL>>\s+quarter ) (?:\s+(?:of\s+)?<<YEAR>>)?""",
         _quarter,
+        ("quarter",),
     ),
-    (pattern(r"(?<![\w.,-]) (?P<q>[1-4])Q \s? <<SHORT_YEAR>>"), _quarter),
-    (pattern(r"(?<![\w.,-]) <<YEAR>> [\s-]? Q(?P<q>[1-4])\b"), _quarter),
-    (pattern(r"\b Q(?P<q>[1-4]) \b (?!-)"), _quarter),
-    (
-        pattern(
-            r"""\b (?: H(?P<h>[12])\b | (?:the\s+)? <<ORDINAL>> [\s-] half ) [\s,-]{0,2} (?:of\s+|in\s+)?
-            <<FY>>? <<YEAR>>"""
-        ),
+    rule(
+        r"\b (?:the\s+)? <<ORDINAL>>\s+(?P<fy>fiscal)\s+quarter (?:\s+(?:of\s+)?<<YEAR>>)?",
+        _quarter,
+        ("quarter",),
+    ),
+    rule(
+        r"""\b (?: Q(?P<q>[1-4]) | (?:the\s+)? <<ORDINAL>> [\s-] quarter ) \b
+            (?: [\s,-]{0,2} (?:of\s+|in\s+)? (?:the\s+year\s+)? <<YEAR>> )""",
+        _quarter,
+        ("q", "quarter"),
+    ),
+    rule(
+        r"(?<![\w.,-]) (?P<q>[1-4])Q \s? <<SHORT_YEAR>>",
+        _quarter,
+        ("q",),
+    ),
+    rule(
+        r"(?<![\w.,-]) <<YEAR>> [\s-]? Q(?P<q>[1-4])\b",
+        _quarter,
+        ("q",),
+    ),
+    rule(
+        r"\b Q(?P<q>[1-4]) \b (?!-)",
+        _quarter,
+        ("q",),
+    ),
+    rule(
+        r"""\b (?: H(?P<h>[12])\b | (?:the\s+)? <<ORDINAL>> [\s-] half ) [\s,-]{0,2} (?:of\s+|in\s+)?
+            <<FY>>? <<YEAR>>""",
         _half,
+        ("h", "half"),
     ),
-    (pattern(r"(?<![\w.,-]) (?P<h>[12])H \s? <<SHORT_YEAR>>"), _half),
-    (pattern(r"(?<![\w.,-]) <<YEAR>> [\s-]? H(?P<h>[12])\b"), _half),
-    (pattern(r"\b <<FY>> <<SHORT_YEAR>> (?: [/-] (?P<second>\d{4}|\d\d)\b )?"), _fiscal),
-    (
-        pattern(
-            r"""(?<![\w.,-]) (?P<year>(?:19|20)\d\d) (?: [/-] (?P<second>\d{4}|\d\d) )?
-            \s+ (?:fiscal|financial)\s+year\b"""
-        ),
+    rule(
+        r"(?<![\w.,-]) (?P<h>[12])H \s? <<SHORT_YEAR>>",
+        _half,
+        ("h",),
+    ),
+    rule(
+        r"(?<![\w.,-]) <<YEAR>> [\s-]? H(?P<h>[12])\b",
+        _half,
+        ("h",),
+    ),
+    rule(
+        r"\b <<FY>> <<SHORT_YEAR>> (?: [/-] (?P<second>\d{4}|\d\d)\b )?",
         _fiscal,
+        ("fy", "fiscal", "financial"),
     ),
-    (pattern(r"\b (?:the\s+)? <<SEASON>> \s+ (?:of\s+)? <<YEAR>>"), _season),
-    (
-        pattern(
-            r"""\b (?:the\s+)? <<ORDINAL>> [\s-] (?:century|centuries|c\.)(?!\w)
-            (?P<bc> \s? (?:BCE?\b|B\.C\.(?:E\.)?) )?"""
-        ),
+    rule(
+        r"""(?<![\w.,-]) (?P<year>(?:19|20)\d\d) (?: [/-] (?P<second>\d{4}|\d\d) )?
+            \s+ (?:fiscal|financial)\s+year\b""",
+        _fiscal,
+        ("fiscal", "financial"),
+    ),
+    rule(
+        r"\b (?:the\s+)? <<SEASON>> \s+ (?:of\s+)? <<YEAR>>",
+        _season,
+        SEASONS,
+    ),
+    rule(
+        r"""\b (?:the\s+)? <<ORDINAL>> [\s-] (?:century|centuries|c\.)(?!\w)
+            (?P<bc> \s? (?:BCE?\b|B\.C\.(?:E\.)?) )?""",
         _century,
+        ("century", "centuries", "c"),
     ),
-    (
-        pattern(
-            r"""<<ALONE>> (?: (?P<bc>\d{1,5}(?:,\d{3})?) \s? (?:BCE?\b|B\.C\.(?:E\.)?)
+    rule(
+        r"""<<ALONE>> (?: (?P<bc>\d{1,5}(?:,\d{3})?) \s? (?:BCE?\b|B\.C\.(?:E\.)?)
             | (?:AD|A\.D\.) \s? (?P<ad>[1-9]\d{0,3})\b
-            | (?P<ce>[1-9]\d{0,3}) \s (?:AD\b|CE\b|A\.D\.|C\.E\.) )"""
-        ),
+            | (?P<ce>[1-9]\d{0,3}) \s (?:AD\b|CE\b|A\.D\.|C\.E\.) )""",
         _era,
+        ("bc", "bce", "b", "ad", "a", "ce", "c"),
     ),
-    (pattern(r"(?<![\w.,$-]) (?P<year>1\d\d0|20\d0) '? s\b"), _decade),
-    (pattern(r"(?: (?<!\w)' | (?<=\bthe\s) | (?<=\bearly\s) | (?<=\blate\s) ) (?P<short>[2-9]0) '? s\b"), _decade),
-    (pattern(rf"(?: (?<=\bthe\s) | (?<=\bearly\s) | (?<=\blate\s) ) (?P<word>{either(WORDS['decades'])})\b"), _decade),
-    (
-        pattern(
-            r"""<<ALONE>> (?P<year>1[4-9]\d\d|20\d\d) (?: \s?-\s? | / ) (?P<last>1[4-9]\d\d|20\d\d)
-            (?! [\w/-] | [.,]\d )"""
-        ),
+    rule(
+        r"(?<![\w.,$-]) (?P<year>1\d\d0|20\d0) '? s\b",
+        _decade,
+        {DIGIT},
+    ),
+    rule(
+        r"(?: (?<!\w)' | (?<=\bthe\s) | (?<=\bearly\s) | (?<=\blate\s) ) (?P<short>[2-9]0) '? s\b",
+        _decade,
+        {DIGIT},
+    ),
+    rule(
+        rf"(?: (?<=\bthe\s) | (?<=\bearly\s) | (?<=\blate\s) ) (?P<word>{either(WORDS['decades'])})\b",
+        _decade,
+        WORDS["decades"],
+    ),
+    rule(
+        r"""<<ALONE>> (?P<year>1[4-9]\d\d|20\d\d) (?: \s?-\s? | / ) (?P<last>1[4-9]\d\d|20\d\d)
+            (?! [\w/-] | [.,]\d )""",
         _years,
+        {DIGIT},
     ),
-    (pattern(r"<<ALONE>> (?P<year>1[4-9]\d\d|20\d\d) / (?P<last>\d\d) (?! [\w/-] | [.,]\d )"), _years),
-    (pattern(r"<<ALONE>> (?P<year>1[4-9]\d\d|20\d\d) - (?P<b>\d\d) (?! [\w/-] | [.,]\d )"), _iso_month),
+    rule(
+        r"<<ALONE>> (?P<year>1[4-9]\d\d|20\d\d) / (?P<last>\d\d) (?! [\w/-] | [.,]\d )",
+        _years,
+        {DIGIT},
+    ),
+    rule(
+        r"<<ALONE>> (?P<year>1[4-9]\d\d|20\d\d) - (?P<b>\d\d) (?! [\w/-] | [.,]\d )",
+        _iso_month,
+        {DIGIT},
+    ),
 )

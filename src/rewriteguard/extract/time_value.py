@@ -27,10 +27,21 @@ Interval = tuple[date, date]
 
 _PERIOD = re.compile(r"(\d{4}-\d\d-\d\d)/(\d{4}-\d\d-\d\d)")
 _YEARLESS = re.compile(r"--(?:Q(?P<quarter>[1-4])|(?P<month>\d\d)(?:-(?P<day>\d\d))?(?:/--(?P<to>\d\d-\d\d))?)")
-_RELATIVE = re.compile(r"relative:(?P<unit>[a-z]+)(?:-(?P<which>\d+))?:(?P<first>-?\d+)(?:\.\.(?P<last>-?\d+))?(?::[a-z]+)?")
+_RELATIVE = re.compile(
+    r"relative:(?P<unit>[a-z]+)(?:-(?P<which>\d+))?:(?P<first>-?\d+)(?:\.\.(?P<last>-?\d+))?(?::[a-z]+)?"
+)
 _LEAP_YEAR = 2000  # every day of the calendar exists in it
 _LAST_YEAR = 9998
-UNIT_DAYS = {"day": 1, "week": 7, "weekend": 7, "month": 31, "quarter": 92, "year": 366, "decade": 3653, "century": 36525}
+UNIT_DAYS = {
+    "day": 1,
+    "week": 7,
+    "weekend": 7,
+    "month": 31,
+    "quarter": 92,
+    "year": 366,
+    "decade": 3653,
+    "century": 36525,
+}
 
 
 def period(first: date, behind: date) -> str:
@@ -168,11 +179,11 @@ def nearest(value: str, reference: date) -> list[Interval]:
         days = [reference + ahead] if not ahead else [reference + ahead - timedelta(days=7), reference + ahead]
         return [(d, d + timedelta(days=1)) for d in days]
     if is_yearless(value):
-        found = [days for y in range(reference.year - 1, reference.year + 2) if (days := in_year(value, y))]
-        past = [days for days in found if days[0] <= reference]
-        return past[-1:] + [days for days in found if days[0] > reference][:1]
-    days = interval(value) or resolve(value, reference)
-    return [days] if days else []
+        found = [run for year in range(reference.year - 1, reference.year + 2) if (run := in_year(value, year))]
+        past = [run for run in found if run[0] <= reference]
+        return past[-1:] + [run for run in found if run[0] > reference][:1]
+    only = interval(value) or resolve(value, reference)
+    return [only] if only else []
 
 
 def _named(unit: str, which: int, step: int, reference: date) -> Interval | None:
@@ -208,7 +219,12 @@ def _shift(day: date, unit: str, count: int) -> date:
     """The day `count` units later; the last day of the month where that month is shorter."""
     if unit in ("day", "week", "weekend"):
         return day + timedelta(days=count * (1 if unit == "day" else 7))
-    total = day.year * 12 + day.month - 1 + count * {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}[unit]
+    total = (
+        day.year * 12
+        + day.month
+        - 1
+        + count * {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}[unit]
+    )
     first = date(total // 12, total % 12 + 1, 1)
     length = (date(first.year + first.month // 12, first.month % 12 + 1, 1) - first).days
     return first.replace(day=min(day.day, length))

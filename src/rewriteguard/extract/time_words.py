@@ -6,6 +6,7 @@ import re
 
 from rewriteguard.extract.time_parts import (
     CARDINALS,
+    DIGIT,
     SEASONS,
     UNITS,
     WORDS,
@@ -14,6 +15,7 @@ from rewriteguard.extract.time_parts import (
     either,
     group,
     pattern,
+    rule,
 )
 
 _DIRECTION: dict[str, int] = WORDS["direction"]
@@ -70,8 +72,10 @@ def _ago(m: re.Match[str]) -> str:
     return f"relative:{UNITS[group(m, 'unit')]}:-{count_of(m)}"
 
 
-def _near_day(m: re.Match[str]) -> str:
+def _near_day(m: re.Match[str]) -> str | None:
     word = group(m, "word")
+    if m["word"][0].isupper() and not _OPENS.search(m.string, max(0, m.start() - 4), m.start()):  # The Tonight Show
+        return None
     step = {"yesterday": -1, "tomorrow": 1}.get(word, 0) * (2 if m["beyond"] else 1)
     part = "night" if word == "tonight" else _DAY_PARTS.get(group(m, "part"), "")
     return f"relative:day:{step}" + (f":{part}" if part else "")
@@ -138,58 +142,113 @@ _NOON = {"noon": "T12:00", "midday": "T12:00", "midnight": "T00:00"}
 
 # A later rule does not read what an earlier one took.
 TIMES: tuple[Rule, ...] = (
-    (pattern(r"(?<![\w.:$€£-]) (?P<hour>\d{1,2}) (?:[:.](?P<minute>[0-5]\d))? \s? <<MERIDIEM>> <<ZONE>>"), _clock),
-    (
-        pattern(
-            r"""(?<![\w.:/$-]) (?P<hour>[01]?\d|2[0-4]) : (?P<minute>[0-5]\d) (?::[0-5]\d)? (?P<h24>\s?h(?:rs|ours)?\b)?
-            (?![\w:/]) <<ZONE>>"""
-        ),
+    rule(
+        r"(?<![\w.:$€£-]) (?P<hour>\d{1,2}) (?:[:.](?P<minute>[0-5]\d))? \s? <<MERIDIEM>> <<ZONE>>",
         _clock,
+        {DIGIT},
     ),
-    (pattern(rf"\b (?P<hour>\d{{1,2}}|{either(_HOURS)}) \s+ o'?clock\b"), _oclock),
-    (pattern(r"\b (?P<word>noon|midday|midnight)\b"), lambda m: _NOON[group(m, "word")]),
-    (pattern(r"\b (?:year[\s-]to[\s-]date|ytd|so\s+far\s+this\s+year|this\s+year\s+so\s+far)\b"), lambda _: _YTD),
-    (
-        pattern(r"\b (?:the\s+)? (?P<way>last|past|previous|next|coming|upcoming|prior) \s+ <<COUNT>> \s+ <<UNIT>>"),
+    rule(
+        r"""(?<![\w.:/$-]) (?P<hour>[01]?\d|2[0-4]) : (?P<minute>[0-5]\d) (?::[0-5]\d)? (?P<h24>\s?h(?:rs|ours)?\b)?
+            (?![\w:/]) <<ZONE>>""",
+        _clock,
+        {DIGIT},
+    ),
+    rule(
+        rf"\b (?P<hour>\d{{1,2}}|{either(_HOURS)}) \s+ o'?clock\b",
+        _oclock,
+        ("o", "oclock"),
+    ),
+    rule(
+        r"\b (?P<word>noon|midday|midnight)\b",
+        lambda m: _NOON[group(m, "word")],
+        _NOON,
+    ),
+    rule(
+        r"\b (?:year[\s-]to[\s-]date|ytd|so\s+far\s+this\s+year|this\s+year\s+so\s+far)\b",
+        lambda _: _YTD,
+        ("year", "ytd"),
+    ),
+    rule(
+        r"\b (?:the\s+)? (?P<way>last|past|previous|next|coming|upcoming|prior) \s+ <<COUNT>> \s+ <<UNIT>>",
         _run,
+        _DIRECTION,
     ),
-    (pattern(r"\b (?:the\s+)? (?P<count>recent) \s+ <<UNIT>>"), _run),
-    (pattern(r"(?<!half\s) (?<!\w) (?<!this\s) (?:the\s+)? \b (?P<way>past) \s+ <<UNIT>> (?!\s+of\b)"), _run),
-    (
-        pattern(
-            r"""(?: (?<=\bin\s) | (?<=\bover\s) | (?<=\bduring\s) | (?<=\bwithin\s) | (?<=\bfor\s) )
-            the \s+ (?P<way>last|next|coming) \s+ <<UNIT>> (?!\s+of\b)"""
-        ),
+    rule(
+        r"\b (?:the\s+)? (?P<count>recent) \s+ <<UNIT>>",
         _run,
+        ("recent",),
     ),
-    (pattern(r"\b <<COUNT>> \s+ <<UNIT>> \s+ ago\b"), _ago),
-    (
-        pattern(
-            rf"""\b (?P<beyond>(?:the\s+)?day\s+(?:before|after)\s+)? (?P<word>yesterday|tomorrow|today|tonight)\b
-            (?: \s+ (?P<part>{either(_DAY_PARTS)})\b )?"""
-        ),
+    rule(
+        r"(?<!half\s) (?<!\w) (?<!this\s) (?:the\s+)? \b (?P<way>past) \s+ <<UNIT>> (?!\s+of\b)",
+        _run,
+        ("past",),
+    ),
+    rule(
+        r"""(?: (?<=\bin\s) | (?<=\bover\s) | (?<=\bduring\s) | (?<=\bwithin\s) | (?<=\bfor\s) )
+            the \s+ (?P<way>last|next|coming) \s+ <<UNIT>> (?!\s+of\b)""",
+        _run,
+        ("last", "next", "coming"),
+    ),
+    rule(
+        r"\b <<COUNT>> \s+ <<UNIT>> \s+ ago\b",
+        _ago,
+        ("ago",),
+    ),
+    rule(
+        rf"""\b (?P<beyond>(?:the\s+)?day\s+(?:before|after)\s+)? (?P<word>yesterday|tomorrow|today|tonight)\b
+            (?: \s+ (?P<part>{either(_DAY_PARTS)})\b )?""",
         _near_day,
+        ("yesterday", "today", "tomorrow", "tonight"),
     ),
-    (
-        pattern(
-            rf"""\b (?:the\s+)? (?P<way>last|previous|prior|this(?:\s+past)?|current|next|coming|upcoming) \s+
-            (?P<what>{either(_NAMED)})\b (?!\s+of\b)"""
-        ),
+    rule(
+        rf"""\b (?:the\s+)? (?P<way>last|previous|prior|this(?:\s+past)?|current|next|coming|upcoming) \s+
+            (?P<what>{either(_NAMED)})\b (?!\s+of\b)""",
         _relative,
+        _DIRECTION,
     ),
-    (pattern(rf"\b (?P<name>{either(_HOLIDAYS)})\b (?:\s+(?P<year>(?:19|20)\d\d)\b)?"), _holiday),
-    (pattern(rf"\b (?P<name>{either(_WEEKDAYS)})s?\b (?!['’]s\b)"), _weekday),
-    (pattern(r"\b (?P<day>weekday|weekend)s?\b (?!\s+(?:edition|warrior))"), lambda m: group(m, "day")),
-    (pattern(r"\b <<FULL_MONTH>>"), _month),
-    (
-        pattern(r"(?: (?<=\bin\s) | (?<=\bduring\s) | (?<=\bevery\s) | (?<=\beach\s) ) (?:the\s+)? <<SEASON>>"),
+    rule(
+        rf"\b (?P<name>{either(_HOLIDAYS)})\b (?:\s+(?P<year>(?:19|20)\d\d)\b)?",
+        _holiday,
+        _HOLIDAYS,
+    ),
+    rule(
+        rf"\b (?P<name>{either(_WEEKDAYS)})s?\b (?!['’]s\b)",
+        _weekday,
+        (*_WEEKDAYS, *(f"{day}s" for day in _WEEKDAYS)),
+    ),
+    rule(
+        r"\b (?P<day>weekday|weekend)s?\b (?!\s+(?:edition|warrior))",
+        lambda m: group(m, "day"),
+        ("weekday", "weekdays", "weekend", "weekends"),
+    ),
+    rule(
+        r"\b <<FULL_MONTH>>",
+        _month,
+        WORDS["months"],
+    ),
+    rule(
+        r"(?: (?<=\bin\s) | (?<=\bduring\s) | (?<=\bevery\s) | (?<=\beach\s) ) (?:the\s+)? <<SEASON>>",
         lambda m: SEASONS[group(m, "season")],
+        SEASONS,
     ),
-    (
-        pattern(rf"(?: (?<=\bin\s) | (?<=\bduring\s) ) the \s+ (?P<part>{either(_DAY_PARTS)})\b"),
+    rule(
+        rf"(?: (?<=\bin\s) | (?<=\bduring\s) ) the \s+ (?P<part>{either(_DAY_PARTS)})\b",
         lambda m: _DAY_PARTS[group(m, "part")],
+        _DAY_PARTS,
     ),
-    (pattern(rf"\b (?P<part>{either(WORDS['day_parts_alone'])})\b"), lambda m: WORDS["day_parts_alone"][group(m, "part")]),
-    (pattern(rf"\b (?P<word>{either(WORDS['now'])})\b"), _now),
-    (pattern(r"\b current (?= \s (?P<after>[a-z-]{2,20})\b )"), _current),
+    rule(
+        rf"\b (?P<part>{either(WORDS['day_parts_alone'])})\b",
+        lambda m: WORDS["day_parts_alone"][group(m, "part")],
+        ("night", "dawn", "dusk", "sunset", "sunrise"),
+    ),
+    rule(
+        rf"\b (?P<word>{either(WORDS['now'])})\b",
+        _now,
+        ("now", "just", "right", "currently", "nowadays", "presently", "present", "moment", "these"),
+    ),
+    rule(
+        r"\b current (?= \s (?P<after>[a-z-]{2,20})\b )",
+        _current,
+        ("current",),
+    ),
 )

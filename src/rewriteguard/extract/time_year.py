@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 
 from rewriteguard.extract import time_value
-from rewriteguard.extract.time_parts import WORDS, Rule, pattern
+from rewriteguard.extract.time_parts import DIGIT, WORDS, Rule, rule
 
 # Without a word that dates it, a number is read as a year only where years are what such numbers mostly are.
 _PLAIN = range(1900, 2036)
 _LIKELY = range(1400, 2101)
-_BEFORE = re.compile(r"([a-z.'#]{1,14}-?) \s{0,2} [(\"']? $", re.VERBOSE | re.IGNORECASE)
+_BEFORE = re.compile(
+    r"((?:(?:later|earlier|older|newer)\s)?[a-z.'#]{1,14}-?) \s{0,2} [(\"']? $", re.VERBOSE | re.IGNORECASE
+)
 _AFTER = re.compile(r"\s{1,2} ([a-z.]{1,14})", re.VERBOSE | re.IGNORECASE)
 _CODE = re.compile(r"[a-z]-$", re.VERBOSE | re.IGNORECASE)
 
 
 def _year(m: re.Match[str]) -> str | None:
     number = int(m["year"])
-    before = _BEFORE.search(m.string, max(0, m.start() - 18), m.start())
+    before = _BEFORE.search(m.string, max(0, m.start() - 24), m.start())
     after = _AFTER.match(m.string, m.end(), m.end() + 18)
     word, behind = (before[1].lower() if before else ""), (after[1] if after else "")
     glued = m.string[m.start() - 1 : m.start()] == "-"
@@ -42,6 +44,14 @@ def _counts(number: int, behind: str) -> bool:
 
 
 YEARS: tuple[Rule, ...] = (
-    (pattern(r"(?<![\w.,$€£#/:&=+]) (?P<year>1\d{3}|20\d{2}|2100) (?! [\w%°@/+] | [.,:]\d | -\d | \s?[%$€£°] )"), _year),
-    (pattern(r"(?<![\w.,$€£#/:&=+-]) (?P<year>19\d{2}|20\d{2}) (?= \+ (?!\w) )"), _year),
+    rule(
+        r"(?<![\w.,$€£#/:&=+]) (?P<year>1\d{3}|20\d{2}|2100) (?! [\w%°@/+] | [.,:]\d | -\d | \s?[%$€£°] )",
+        _year,
+        {DIGIT},
+    ),
+    rule(
+        r"(?<![\w.,$€£#/:&=+-]) (?P<year>19\d{2}|20\d{2}) (?= \+ (?!\w) )",
+        _year,
+        {DIGIT},
+    ),
 )

@@ -1,0 +1,1 @@
+"""Adapters for frameworks. Each loads its framework; the package itself never loads them."""

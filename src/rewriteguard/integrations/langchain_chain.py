@@ -55,8 +55,12 @@ def take_apart(chain: Any) -> Parts:
     return Parts(_sequence(head), _sequence(tail), lambda runnable: runnable)
 
 
-def own_count(retriever: Any, keywords: Mapping[str, Any]) -> int | None:
-    """The number of documents that `retriever` would return; None where it is unknown or cannot be asked for more."""
+def own_count(retriever: Any, keywords: Mapping[str, Any], *, in_loop: bool) -> int | None:
+    """The number of documents that `retriever` would return; None where it is unknown or cannot be asked for more.
+
+    A retriever that defines only the synchronous method takes no count asynchronously: LangChain's own bridge between
+    the two passes none on.
+    """
     while isinstance(retriever, RunnableBindingBase):
         keywords = {**retriever.kwargs, **keywords}
         retriever = retriever.bound
@@ -65,9 +69,12 @@ def own_count(retriever: Any, keywords: Mapping[str, Any]) -> int | None:
     if isinstance(retriever, VectorStoreRetriever):
         if retriever.search_type == "mmr":  # more documents would be picked for variety, not for rank
             return None
-        search, given = retriever.vectorstore.similarity_search, {**retriever.search_kwargs, **keywords}
+        search: Callable[..., Any] = retriever.vectorstore.similarity_search
+        given = {**retriever.search_kwargs, **keywords}
     else:
-        search, given = retriever._get_relevant_documents, dict(keywords)  # noqa: SLF001 - what a retriever accepts
+        # What a retriever accepts is said by the method that LangChain will call, and nowhere else.
+        search = retriever._aget_relevant_documents if in_loop else retriever._get_relevant_documents  # noqa: SLF001
+        given = dict(keywords)
     parameter = inspect.signature(search).parameters.get("k")
     if parameter is None:
         return None

@@ -25,6 +25,9 @@ _HASH_BYTES = 16
 _ON = frozenset({"true", "span_only", "span_and_event"})
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # made once: dumps() makes one a call
+
+
 class Capture(StrEnum):
     """How texts are recorded: as they are, as keyed hashes, or not at all."""
 
@@ -122,7 +125,7 @@ def _field(item: Any, name: str) -> Any:
 
 def as_json(value: Any) -> str:
     """`value` as compact JSON, letters as they are."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def _capture_of(environ: Mapping[str, str]) -> Capture:

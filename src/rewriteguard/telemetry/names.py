@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -16,6 +17,8 @@ Attributes = dict[str, Value]
 
 _DOCUMENTS = 10  # a span keeps 128 attributes and drops the oldest
 _MESSAGES = 10
+
+_WORD = re.compile(r"\w+")
 
 
 class SpanName(StrEnum):
@@ -75,12 +78,17 @@ def dependent_of(decision: Decision) -> bool:
     return bool(decision.assessment and decision.assessment.dependent)
 
 
-def conversation_attributes(conversation: Conversation, content: Content) -> Attributes:
-    """The turn and the window of the history, with their sizes."""
-    found: Attributes = {
+def size_attributes(conversation: Conversation) -> Attributes:
+    """How long turn and history are."""
+    return {
         "rewriteguard.history.turns": len(conversation.history),
         "rewriteguard.turn.length": len(conversation.turn),
     }
+
+
+def conversation_attributes(conversation: Conversation, content: Content) -> Attributes:
+    """The turn and the window of the history, with their sizes."""
+    found = size_attributes(conversation)
     if content.inputs:
         window = [
             {"role": message.role.value, "content": content.text(message.text)}
@@ -194,4 +202,4 @@ def _violation(told: dict[str, Any], content: Content) -> dict[str, Any]:
 
 def _added(turn: str, rewrite: str) -> int:
     """The number of words of the rewrite that the turn does not have."""
-    return sum((Counter(rewrite.casefold().split()) - Counter(turn.casefold().split())).values())
+    return sum((Counter(_WORD.findall(rewrite.casefold())) - Counter(_WORD.findall(turn.casefold()))).values())

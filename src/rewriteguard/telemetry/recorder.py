@@ -52,7 +52,7 @@ class Telemetry:
         def at_start() -> Attributes:
             return (
                 names.input_attributes(conversation.turn, self._content)
-                | names.conversation_attributes(conversation, self._content)
+                | names.size_attributes(conversation)
                 | self._session(metadata or {})
             )
 

@@ -1,0 +1,132 @@
+"""Numbers in digits and words: where one stands and what it is worth."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rewriteguard.language import lexicon
+
+_WORDS = lexicon.section("quantity")
+_CARDINALS: dict[str, int] = _WORDS["cardinals"]
+_TENS: dict[str, int] = _WORDS["tens"]
+_MAGNITUDES: dict[str, int] = _WORDS["magnitudes"]
+_FRACTIONS: dict[str, int] = _WORDS["fractions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that ends at offset `end`; `bare_one` is the word `one`, which is a pronoun more often than a number."""
+
+    end: int
+    value: Fraction
+    bare_one: bool = False
+    scaled: bool = False  # a magnitude word or letter was part of it: 5 million
+
+
+def _either(words: list[str]) -> str:
+    return "(?:" + "|".join(sorted(words, key=lambda word: (-len(word), word))) + ")"
+
+
+_NUMERAL = _either([*_CARDINALS, *_TENS, "hundred", "thousand", "million", "billion", "trillion", "dozen"])
+_FLAGS = re.IGNORECASE | re.VERBOSE
+DIGITS = r"(?: \d{1,3} (?:,\d{3}){1,5} (?:\.\d{1,9})? | \d{1,15} (?:\.\d{1,9})? | \.\d{1,9} )"
+START = rf"(?: {DIGITS} | {_either([*_CARDINALS, *_TENS, 'half'])} (?![\w']) )"
+_DIGITS = re.compile(rf"(?P<whole>{DIGITS}) (?:\s? (?P<over>\d{{1,3}}) [/⁄] (?P<under>\d{{1,3}}) (?![\w/]) )?", _FLAGS)
+_RATIO = re.compile(r"(?P<over>\d{1,3}) [/⁄] (?P<under>[1-9]\d{0,2}) (?! [\w/] | [.,]\d )", _FLAGS)
+_WORD_RUN = re.compile(rf"{_NUMERAL} (?: [\s-] (?:and\s)? {_NUMERAL} ){{0,11}} (?![\w'])", _FLAGS)
+_NUMERAL_IN_RUN = re.compile(rf"(?P<link>[\s-] (?:and\s)?)? (?P<word>{_NUMERAL}) (?![\w'])", _FLAGS)
+_FRACTION = re.compile(
+    rf"""(?: half (?= \s (?:of|the|an?)\b )
+    | (?P<over>{_either([*_CARDINALS])}) (?:\s|-) (?P<under>{_either([*_FRACTIONS])}) \b (?P<behind>\s of\b)? )""",
+    _FLAGS,
+)
+_AND_A_HALF = re.compile(r"\s and \s a \s half \b", _FLAGS)
+_MAGNITUDE = re.compile(rf"(?: [\s-]? | \s an? \s ) (?P<word>{_either([*_MAGNITUDES])}) \b", _FLAGS)
+_LETTER = re.compile(r"(?P<letter>[kKmMbBtT]) (?![\w])", re.VERBOSE)
+
+
+def number_at(text: str, start: int, money: bool = False) -> Number | None:
+    """The number that begins at `start`; None where there is none, or where it is part of a word.
+
+    Args:
+        text: The text.
+        start: Offset of its first digit or letter.
+        money: Whether a currency sign stands before it, so that `3m` is three million.
+    """
+    found = _fraction(text, start) or _digits(text, start) or _in_words(text, start)
+    if found is None:
+        return None
+    if half := _AND_A_HALF.match(text, found.end):
+        return Number(half.end(), found.value + Fraction(1, 2))
+    letters = _WORDS["money_letters" if money else "letters"]
+    if (m := _LETTER.match(text, found.end)) and m["letter"] in letters:
+        return Number(m.end(), found.value * letters[m["letter"]], scaled=True)
+    value, end = found.value, found.end
+    scaled = found.scaled
+    for _ in range(2):  # "hundred thousand"
+        if m := _MAGNITUDE.match(text, end):
+            value, end, scaled = value * _MAGNITUDES[m["word"].lower()], m.end(), True
+    return Number(end, value, found.bare_one and not scaled, scaled)
+
+
+def _digits(text: str, start: int) -> Number | None:
+    if m := _RATIO.match(text, start):
+        over, under = int(m["over"]), int(m["under"])
+        return Number(m.end(), Fraction(over, under)) if over < under or under in (2, 3, 4, 8, 16) else None
+    m = _DIGITS.match(text, start)
+    if m is None:
+        return None
+    value = Fraction(m["whole"].replace(",", ""))
+    if m["over"] and m.end("whole") != m.start("over") and int(m["under"]):
+        return Number(m.end(), value + Fraction(int(m["over"]), int(m["under"])))
+    return Number(m.end("whole"), value)
+
+
+def _fraction(text: str, start: int) -> Number | None:
+    m = _FRACTION.match(text, start)
+    if m is None:
+        return None
+    if not m["over"]:
+        return Number(m.end(), Fraction(1, 2))
+    over, under = _CARDINALS[m["over"].lower()], m["under"].lower()
+    # "a third option", "a quarter" of the year: a share only before "of", in the plural or with a number.
+    share = m["behind"] or (under.endswith("s") and over > 1) or (over == 1 and m["over"].lower() == "one")
+    end = m.start("behind") if m["behind"] else m.end()
+    return Number(end, Fraction(over, _FRACTIONS[under])) if share else None
+
+
+def _in_words(text: str, start: int) -> Number | None:
+    run = _WORD_RUN.match(text, start)
+    if run is None:
+        return None
+    total = current = 0
+    end, count, last = start, 0, ""
+    for m in _NUMERAL_IN_RUN.finditer(text, start, run.end()):
+        word = m["word"].lower()
+        linked = "and" in (m["link"] or "").lower()
+        if m.start() != end or (linked and last not in _MAGNITUDES) or not _fits(word, current, count):
+            break
+        if word in _MAGNITUDES:
+            current = max(current, 1) * _MAGNITUDES[word]
+            if word != "hundred":
+                total, current = total + current, 0
+        else:
+            current += _CARDINALS.get(word, 0) + _TENS.get(word, 0)
+        end, count, last = m.end(), count + 1, word
+    first = text[start:end].lower()
+    if count == 0 or first in ("a", "an"):
+        return None
+    return Number(end, Fraction(total + current), bare_one=first == "one", scaled=last in _MAGNITUDES)
+
+
+def _fits(word: str, current: int, count: int) -> bool:
+    """True where the word may follow in one number: twenty, one; not one, two."""
+    if word in ("a", "an"):
+        return count == 0
+    if word in _MAGNITUDES:
+        return count > 0
+    if word in _TENS:
+        return current % 100 == 0
+    return current % 10 == 0 and (_CARDINALS[word] < 10 or current % 100 == 0)

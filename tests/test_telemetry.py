@@ -1,0 +1,495 @@
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+import time
+
+import pytest
+from fakes import HISTORY, FakeGuard, probe
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+from opentelemetry.trace import StatusCode
+
+from rewriteguard.conversation import Conversation
+from rewriteguard.errors import InputError
+from rewriteguard.policy import Policy
+from rewriteguard.retrieve import GuardedSearch
+from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
+from rewriteguard.telemetry import Telemetry, contain, recorder, spans
+from rewriteguard.telemetry.content import Capture, Content, content_from
+from rewriteguard.verdict import Profile, Verdict
+
+TURN = "And how long does zebrafinch take?"
+GOOD = "How long does it take to renew a quokkapermit?"
+SECRETS = ["zebrafinch", "quokkapermit", "parking", "town desk", "wombatdoc", "numbatmeta", "echidna"]
+HASH = "blake2b:"
+
+
+class Document:
+    def __init__(self, text, place):
+        self.page_content = f"{text} {place}"
+        self.metadata = {"title": "numbatmeta", "page": 7}
+        self.id = f"wombatdoc-id-{place}"
+
+
+def search(query):
+    return [Document("wombatdoc", place) for place in range(12)]
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch):
+    for name in (
+        "REWRITEGUARD_CAPTURE_CONTENT",
+        "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT",
+        "OPENINFERENCE_HIDE_INPUTS",
+        "OPENINFERENCE_HIDE_OUTPUTS",
+        "OPENINFERENCE_HIDE_RETRIEVAL_DOCUMENTS",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    contain._said.clear()
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    return probe(monkeypatch)
+
+
+def retrieve(telemetry=None, rewriter=lambda turn, history: GOOD, verdict=Verdict.UNCERTAIN, find=search, **settings):
+    guard = settings.pop("guard", FakeGuard({GOOD: verdict}))
+    key = settings.pop("key", lambda document: document.id)
+    guarded = GuardedSearch(find, rewriter, guard=guard, telemetry=telemetry or Telemetry(), key=key, **settings)
+    return guarded.run(TURN, HISTORY)
+
+
+# what the spans say
+
+
+def test_retrieve_span(seen):
+    retrieve(Telemetry(rewriter="condense-v3", session_id="s-1"))
+    told = dict(seen.span("rewriteguard.retrieve").attributes)
+    assert told["openinference.span.kind"] == "CHAIN"
+    assert told["gen_ai.operation.name"] == "retrieval"
+    assert told["input.value"] == TURN
+    assert [item["id"] for item in json.loads(told["output.value"])][0] == "wombatdoc-id-0"
+    assert told["session.id"] == "s-1"
+    expected = {
+        "verdict": "uncertain",
+        "action": "fuse",
+        "proposed_action": "fuse",
+        "reason": "dropped",
+        "reasons": ("dropped.time",),
+        "dependent": True,
+        "policy": "default",
+        "rewriter": "condense-v3",
+        "history.turns": 2,
+        "turn.length": len(TURN),
+        "rewrite.length": len(GOOD),
+        "rewrite.added_tokens": 5,
+        "documents.count": 12,
+        "partial": False,
+    }
+    assert {name: told[f"rewriteguard.{name}"] for name in expected} == expected
+    assert seen.span("rewriteguard.retrieve").status.status_code is StatusCode.UNSET
+
+
+def test_check_span_and_evaluation_event(seen):
+    retrieve()
+    span = seen.span("rewriteguard.check")
+    told = dict(span.attributes)
+    assert told["openinference.span.kind"] == "GUARDRAIL"
+    assert told["gen_ai.evaluation.name"] == "rewriteguard"
+    assert told["gen_ai.evaluation.score.label"] == "uncertain"
+    assert told["rewriteguard.original_turn"] == TURN
+    assert told["rewriteguard.rewritten_query"] == GOOD
+    assert json.loads(told["rewriteguard.history_window"])[0] == {"role": "user", "content": HISTORY[0][1]}
+    finding = json.loads(told["rewriteguard.violations"])[0]
+    assert (finding["code"], finding["evidence"][0]["text"]) == ("dropped.time", "take?")
+    assert [event.name for event in span.events] == ["gen_ai.evaluation.result"]
+    assert dict(span.events[0].attributes)["gen_ai.evaluation.explanation"] == "dropped.time"
+
+
+def test_search_and_fuse_spans(seen):
+    retrieve(k=3)
+    told = dict(seen.span("rewriteguard.search", rewriteguard__arm="rewrite").attributes)
+    assert told["openinference.span.kind"] == "RETRIEVER"
+    assert told["input.value"] == GOOD
+    assert told["retrieval.documents.0.document.content"] == "wombatdoc 0"
+    assert json.loads(told["retrieval.documents.0.document.metadata"]) == {"title": "numbatmeta", "page": 7}
+    assert told["rewriteguard.documents.count"] == 12
+    shown = json.loads(told["output.value"])
+    assert set(shown[0]) == {"page_content", "metadata", "id"}
+    assert len(shown) == 10
+    assert "retrieval.documents.10.document.id" not in told
+    fused = dict(seen.span("rewriteguard.fuse").attributes)
+    assert fused["openinference.span.kind"] == "RERANKER"
+    assert (fused["reranker.top_k"], fused["rewriteguard.fusion.k"]) == (3, 2.0)
+    assert fused["rewriteguard.fusion.arms"] == ("original", "rewrite", "carried")
+    assert fused["rewriteguard.fusion.weights"] == (1.0, 2.0, 2.0)
+    assert fused["rewriteguard.fusion.sources"][1] == "original#2+rewrite#2+carried#2"
+
+
+def test_every_span_carries_gen_ai_and_no_name_is_the_prefix_of_another(seen):
+    retrieve()
+    for span in seen.spans:
+        names = sorted(span.attributes)
+        assert any(name.startswith("gen_ai.") for name in names), span.name
+        assert len(names) <= 64
+        assert not [(a, b) for a in names for b in names if b.startswith(a + ".")]
+
+
+def test_shadow_mode_says_what_would_have_been_done(seen):
+    retrieve(policy=Policy.observe(), verdict=Verdict.CHANGED)
+    told = dict(seen.span("rewriteguard.retrieve").attributes)
+    assert (told["rewriteguard.action"], told["rewriteguard.proposed_action"]) == ("use_rewrite", "fall_back")
+
+
+def test_session_id_from_context(seen):
+    token = otel_context.attach(otel_context.set_value("session.id", "from-context"))
+    retrieve()
+    otel_context.detach(token)
+    assert seen.span("rewriteguard.retrieve").attributes["session.id"] == "from-context"
+
+
+def test_failed_arms_are_marked(seen):
+    def find(query):
+        if query == GOOD:
+            raise OSError("index is down")
+        return search(query)
+
+    retrieve(find=find)
+    told = dict(seen.span("rewriteguard.retrieve").attributes)
+    assert told["rewriteguard.partial"] is True
+    assert told["rewriteguard.failed_arms"] == ("rewrite:error",)
+    failed = seen.span("rewriteguard.search", rewriteguard__arm="rewrite")
+    assert failed.attributes["error.type"] == "OSError"
+    assert failed.status.status_code is StatusCode.ERROR
+
+
+# metrics
+
+
+def test_metrics(seen):
+    retrieve(admit=lambda document: not document.id.endswith("-3"))
+    ((labels, point),) = seen.points("rewriteguard.retrieve.duration")  # first: reading takes the exemplars away
+    assert labels == {"action": "fuse"}
+    assert point.explicit_bounds[-1] == 10
+    assert point.exemplars[0].span_id == seen.span("rewriteguard.retrieve").context.span_id
+    ((_, decisions),) = seen.points("rewriteguard.decisions")
+    assert decisions.value == 1
+    assert [labels for labels, _ in seen.points("rewriteguard.violations")] == [
+        {"fault": "dropped", "kind": "time", "severity": "critical"}
+    ]
+    vetoed = {labels["arm"]: point.value for labels, point in seen.points("rewriteguard.forbidden_hits")}
+    assert vetoed == {"original": 1, "rewrite": 1, "carried": 1}
+    ((labels, point),) = seen.points("rewriteguard.check.duration")
+    assert labels == {"verdict": "uncertain"}
+    assert point.explicit_bounds[0] == 0.0005
+    ((_, ratio),) = seen.points("rewriteguard.rewrite.length_ratio")
+    assert ratio.sum == pytest.approx(len(GOOD) / len(TURN))
+    ((_, overlap),) = seen.points("rewriteguard.arm_overlap")
+    assert overlap.sum == 1
+
+
+def test_errors_are_counted_by_stage(seen):
+    retrieve(rewriter=lambda turn, history: 1 / 0)
+    guard = FakeGuard()
+    guard.decide = lambda *_, **__: [][1]
+    retrieve(guard=guard)
+    counted = {(labels["stage"], labels["error.type"]) for labels, _ in seen.points("rewriteguard.errors")}
+    assert counted == {("rewriter", "ZeroDivisionError"), ("guard", "IndexError")}
+    verdicts = {labels["verdict"] for labels, _ in seen.points("rewriteguard.decisions")}
+    assert verdicts == {"none"}
+
+
+# content
+
+
+def leaks(text):
+    return [secret for secret in SECRETS if secret in text]
+
+
+def everything(telemetry):
+    """All paths whose spans could quote a user: good, failing rewriter, failing arm, failing guard."""
+
+    def fails(turn, history):
+        raise ValueError(f"cannot rewrite {turn} echidna")
+
+    def broken(query):
+        raise OSError(f"no index for {query} echidna")
+
+    guard = FakeGuard()
+    guard.decide = lambda turn, *_, **__: [][turn]
+    retrieve(telemetry)
+    retrieve(telemetry, rewriter=fails)
+    retrieve(telemetry, guard=guard)
+    with pytest.raises(OSError, match="echidna"):
+        retrieve(telemetry, find=broken)
+
+
+def test_full_capture_is_the_default_and_the_test_can_see_words(seen):
+    everything(Telemetry())
+    assert leaks(seen.text()) == SECRETS
+
+
+@pytest.mark.parametrize("variable", ["REWRITEGUARD_CAPTURE_CONTENT", "argument", "general switch", "unreadable"])
+def test_content_off_leaves_no_word_anywhere(seen, monkeypatch, variable, caplog):
+    caplog.set_level(logging.DEBUG)
+    if variable == "argument":
+        telemetry = Telemetry(capture="off")
+    else:
+        name = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT" if "general" in variable else "REWRITEGUARD_CAPTURE_CONTENT"
+        monkeypatch.setenv(name, {"general switch": "false", "unreadable": "ful"}.get(variable, "off"))
+        telemetry = Telemetry()
+    everything(telemetry)
+    assert leaks(seen.text()) == []
+    assert leaks(caplog.text) == []
+    assert not [event for span in seen.spans for event in span.events if event.name == "exception"]
+    assert [span.status.description for span in seen.spans if span.status.status_code is StatusCode.ERROR] == [None] * 5
+
+
+def test_hashes_compare_but_say_nothing(seen):
+    everything(Telemetry(capture="hash"))
+    assert leaks(seen.text()) == []
+    checks = [span for span in seen.spans if span.name == "rewriteguard.check"]
+    hashes = {span.attributes["rewriteguard.original_turn"] for span in checks}
+    assert len(hashes) == 1
+    assert hashes.pop().startswith(HASH)
+
+
+def test_a_redactor_sees_every_text_first(seen):
+    def redact(text):
+        for secret in SECRETS:
+            text = text.replace(secret, "#")
+        return text
+
+    everything(Telemetry(redact=redact))
+    assert leaks(seen.text()) == []
+    assert seen.spans[-1].name
+
+
+def test_a_redactor_that_raises_or_returns_no_text(seen):
+    for redact in (lambda text: 1 / 0, lambda text: None):
+        retrieve(Telemetry(redact=redact))
+    assert leaks(seen.text()) == []
+    told = [span.attributes["input.value"] for span in seen.spans if span.name == "rewriteguard.retrieve"]
+    assert told == ["__REDACTION_FAILED__"] * 2
+
+
+@pytest.mark.parametrize(
+    ("variable", "hidden", "kept"),
+    [
+        ("OPENINFERENCE_HIDE_INPUTS", ["zebrafinch", "parking"], ["wombatdoc"]),
+        ("OPENINFERENCE_HIDE_OUTPUTS", ["quokkapermit", "wombatdoc"], ["zebrafinch"]),
+        ("OPENINFERENCE_HIDE_RETRIEVAL_DOCUMENTS", ["wombatdoc", "numbatmeta"], ["zebrafinch", "quokkapermit"]),
+    ],
+)
+def test_openinference_s_switches(seen, monkeypatch, variable, hidden, kept):
+    monkeypatch.setenv(variable, "true")
+    retrieve()
+    text = seen.text()
+    assert [word for word in hidden if word in text] == []
+    assert [word for word in kept if word in text] == kept
+
+
+def test_precedence_of_the_switches():
+    both = {"REWRITEGUARD_CAPTURE_CONTENT": "hash", "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "NO_CONTENT"}
+    general = {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "SPAN_ONLY"}
+    assert content_from("full", None, both).capture is Capture.FULL
+    assert content_from(None, None, both).capture is Capture.HASH
+    assert content_from(None, None, general).capture is Capture.FULL
+    assert content_from(None, None, {}).capture is Capture.FULL
+    with pytest.raises(InputError, match="capture: .*'ful'"):
+        Telemetry(capture="ful")
+
+
+def test_long_texts_are_cut_after_redaction():
+    content = Content(Capture.FULL, redact=lambda text: text.replace("secret", ""))
+    kept = content.text("secret" * 100 + "x" * 2_500)
+    assert kept == "x" * 2_000 + "... [500 more characters]"
+    assert content.text("short") == "short"
+
+
+# parenting
+
+
+class Handler:
+    """A tracing callback handler that keeps its own spans, as OpenInference's does."""
+
+    def __init__(self, found):
+        self.found = found
+
+    def get_span(self, run_id):
+        return self.found[run_id]
+
+
+class Run:
+    def __init__(self, handlers):
+        self.handlers = handlers
+        self.run_id = "run-1"
+
+
+def hosted(tracer, wrap):
+    host = tracer.start_span("host")
+    telemetry = Telemetry()
+    with telemetry.retrieve(conversation(), Run([object(), wrap(host)])) as span:
+        telemetry.decided(FakeGuard().decide(TURN, GOOD, HISTORY), Profile.CONDENSE, span)
+    host.end()
+    return host
+
+
+def conversation():
+    return Conversation.read(TURN, HISTORY)
+
+
+class Langfuse:
+    def __init__(self, span):
+        self._runs = {"run-1": type("Entry", (), {"_otel_span": span})()}
+
+
+@pytest.mark.parametrize("wrap", [lambda span: Handler({"run-1": span}), Langfuse], ids=["get_span", "run table"])
+def test_the_span_of_the_host_s_run_is_the_parent_and_is_stamped(seen, wrap):
+    host = hosted(spans.tracer(), wrap)
+    assert seen.span("rewriteguard.retrieve").parent.span_id == host.get_span_context().span_id
+    told = dict(seen.span("host").attributes)
+    assert told == {"rewriteguard.verdict": "preserved", "rewriteguard.action": "fuse"}
+
+
+def test_a_handler_that_raises_is_passed_over(seen, caplog):
+    hosted(spans.tracer(), lambda span: Handler({}))
+    assert seen.span("rewriteguard.retrieve").parent is None
+    assert "host_span.KeyError" in caplog.text
+
+
+# what can go wrong
+
+
+class Broken:
+    """A tracer and instruments that raise at every touch."""
+
+    def __getattr__(self, name):
+        raise RuntimeError("exporter is down")
+
+
+def test_broken_telemetry_breaks_nothing_and_is_said_once(monkeypatch, caplog):
+    monkeypatch.setattr(spans, "tracer", Broken)
+    monkeypatch.setattr(recorder, "instruments", Broken)
+    for _ in range(3):
+        result = retrieve()
+        assert len(result.items) == 12
+    lines = [record.getMessage() for record in caplog.records if "telemetry failed" in record.getMessage()]
+    assert len(lines) == len(set(lines)) > 0
+
+
+def test_an_item_whose_text_cannot_be_read(seen):
+    class Odd:
+        id = "odd"
+        metadata = None
+
+        def __str__(self):
+            raise RuntimeError("no text")
+
+    assert len(retrieve(find=lambda query: [Odd()]).items) == 1
+
+
+async def test_a_cancelled_task_closes_its_spans_and_says_so(seen):
+    async def slow(turn, history):
+        await asyncio.sleep(5)
+
+    task = asyncio.create_task(asafe_rewrite(TURN, slow, HISTORY, guard=FakeGuard()))
+    await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    told = seen.span("rewriteguard.rewrite").attributes
+    assert (told["error.type"], told["rewriteguard.cancelled"]) == ("CancelledError", True)
+
+
+async def test_a_timed_out_rewriter_s_span_is_an_error(seen):
+    async def slow(turn, history):
+        await asyncio.sleep(5)
+
+    await asafe_rewrite(TURN, slow, HISTORY, guard=FakeGuard(), timeout=0.01)
+    span = seen.span("rewriteguard.rewrite")
+    assert span.attributes["error.type"] == "TimeoutError"
+    assert span.status.status_code is StatusCode.ERROR
+
+
+def test_the_ambient_span_is_restored(seen):
+    with spans.tracer().start_as_current_span("app") as app:
+        retrieve()
+        assert trace.get_current_span() is app
+    assert seen.span("rewriteguard.retrieve").parent.span_id == app.get_span_context().span_id
+
+
+# the logger
+
+
+def test_the_logger_says_codes_of_what_is_not_preserved(caplog):
+    caplog.set_level(logging.INFO, logger="rewriteguard")
+    safe_rewrite(TURN, GOOD, HISTORY, guard=FakeGuard())
+    retrieve_first = GuardedSearch(search, GOOD, guard=FakeGuard(), key=lambda document: document.id)
+    retrieve_first.run(TURN)
+    assert caplog.messages == []
+    safe_rewrite(TURN, GOOD, HISTORY, guard=FakeGuard({GOOD: Verdict.CHANGED}))
+    safe_rewrite(TURN, lambda turn: 1 / 0, HISTORY, guard=FakeGuard())
+    assert caplog.messages == [
+        "changed: action=fall_back proposed=fall_back reasons=dropped.time policy=default rewriter=default",
+        "rewriter failed: ZeroDivisionError",
+        "none: action=fall_back proposed=fall_back reasons=rewriter_error policy=default rewriter=default",
+    ]
+    assert leaks(caplog.text) == []
+
+
+# without and with an SDK
+
+
+def test_without_an_sdk_nothing_is_recorded_or_serialised(monkeypatch):
+    def redact(text):
+        raise AssertionError("serialised")
+
+    assert len(retrieve(Telemetry(redact=redact)).items) == 12
+
+
+AFTERWARDS = """
+from opentelemetry import trace
+from rewriteguard.telemetry import Telemetry
+from rewriteguard.conversation import Conversation
+with Telemetry().retrieve(Conversation("before")) as span:
+    assert span.trace_id is None
+from opentelemetry.sdk.trace import TracerProvider
+trace.set_tracer_provider(TracerProvider())
+with Telemetry().retrieve(Conversation("after")) as span:
+    assert len(span.trace_id) == 32
+"""
+
+
+def test_a_provider_that_is_set_later_works():
+    subprocess.run([sys.executable, "-c", AFTERWARDS], check=True)
+
+
+def test_cost_without_an_sdk():
+    telemetry = Telemetry()
+    talk = conversation()
+    decision = FakeGuard().decide(TURN, GOOD, HISTORY)
+    best = min(_cost_of_one_call(telemetry, talk, decision) for _ in range(20))
+    assert best < 500e-6  # a loose bound against accidents; the measured figure is a tenth of it
+
+
+def _cost_of_one_call(telemetry, talk, decision):
+    """Seconds of everything that one fused call asks of telemetry."""
+    started = time.perf_counter()
+    with telemetry.retrieve(talk) as span:
+        for arm in ("original", "rewrite", "carried"):
+            with telemetry.search(arm, TURN) as searching:
+                telemetry.found(searching, arm, [], [], 0)
+        with telemetry.rewrite():
+            pass
+        with telemetry.check() as checking:
+            telemetry.checked(checking, talk, decision, 0.001)
+        telemetry.decided(decision, Profile.CONDENSE, span)
+        with telemetry.fuse() as fusing:
+            telemetry.fused(fusing, 2, 0, {}, [])
+        telemetry.overlap(decision, 0.5)
+        telemetry.returned(span, decision, [], [], 0.01)
+    return time.perf_counter() - started
