@@ -29,6 +29,7 @@ class Pointer(StrEnum):
     ONE = "one"
     OTHER = "other"
     ELLIPSIS = "ellipsis"
+    REMARK = "remark"
     DEFINITE = "definite"
     RELATIONAL = "relational"
 
@@ -54,7 +55,7 @@ _DEMONSTRATIVES = frozenset({"this", "that", "these", "those"})
 _PERSONS = frozenset({"he", "him", "his", "she", "her", "hers"})
 _NOUNS = frozenset({"NOUN", "PROPN"})
 _ACCEPTS = lexicon.words("regions", "accepts")
-_FRAGMENT = 3  # content words; a longer verbless run names its topic well enough to stand alone
+_FRAGMENT = 2  # content words; a longer verbless run names its topic well enough to stand alone
 
 
 def open_references(reading: Reading, past: Past) -> tuple[Reference, ...]:
@@ -129,7 +130,8 @@ def _pronoun(reading: Reading, words: Sequence[Word], i: int) -> Reference | Non
     lower = word.lower
     if lower in _PLACES:
         at_end = i + 1 >= len(words) or not words[i + 1].text[0].isalnum()
-        return Reference(Pointer.PLACE, i, i + 1) if at_end and word.tag != "EX" and not _nouns_before(words, i) else None
+        open_ = at_end and word.tag != "EX" and (lower == "here" or not _nouns_before(words, i))
+        return Reference(Pointer.PLACE, i, i + 1) if open_ else None
     if lower in {"one", "ones"}:
         return _one(words, i)
     if lower not in _SINGULAR and lower not in _PLURAL:
@@ -139,7 +141,7 @@ def _pronoun(reading: Reading, words: Sequence[Word], i: int) -> Reference | Non
         return _demonstrative(reading, words, i, pointer)
     if lower in {"it", "its"} and _is_expletive(words, i):
         return None
-    if _has_antecedent(words, i, lower):
+    if _has_antecedent(reading, i, lower):
         return None
     return Reference(pointer, i, i + 1)
 
@@ -156,7 +158,7 @@ def _demonstrative(reading: Reading, words: Sequence[Word], i: int, pointer: Poi
         repeated = any(w.stem == words[noun].stem for w in words[:i])
         temporal = words[noun].lower in {"year", "month", "week", "weekend", "morning", "afternoon", "evening", "summer", "winter", "time", "season"}
         return None if repeated or temporal else Reference(pointer, i, noun + 1)
-    if any(unit.last <= i and unit.kind is UnitKind.STATEMENT for unit in reading.regions.units):
+    if any(unit.last <= i and unit.kind is not UnitKind.FILLER for unit in reading.regions.units):
         return None
     return None if _clause_before(words, i) else Reference(pointer, i, i + 1)
 
@@ -215,10 +217,14 @@ def _is_complemented(words: Sequence[Word], i: int) -> bool:
 
 
 def _ellipses(reading: Reading) -> Iterable[Reference]:
-    """Fragments that live on the question before: "and Turku?", "why?", "the second Sunday in July"."""
+    """Fragments that live on the question before ("and Turku?", "why?"), and remarks that ask nothing by themselves."""
     asking = reading.regions.asking
     if any(unit.kind is UnitKind.STATEMENT and unit not in asking for unit in reading.regions.units):
         return
+    if asking and all(unit.kind in (UnitKind.STATEMENT, UnitKind.CORRECTION) for unit in asking):
+        told = any(w.dep in {"nsubj", "nsubjpass"} for unit in asking for w in reading.words[unit.first : unit.last])
+        if told or asking[0].kind is UnitKind.CORRECTION:
+            yield Reference(Pointer.REMARK, asking[0].first, asking[0].first)
     for unit in asking:
         words = [w for w in reading.words[unit.first : unit.last] if any(c.isalnum() for c in w.text)]
         content = [w for w in words if is_content(w)]
@@ -251,8 +257,16 @@ def _nouns_before(words: Sequence[Word], i: int) -> bool:
     return any(w.pos in _NOUNS and is_content(w) for w in words[:i])
 
 
-def _has_antecedent(words: Sequence[Word], i: int, pronoun: str) -> bool:
-    before = [w for w in words[:i] if w.pos in _NOUNS and is_content(w) and not _is_asked_for(words, w.i)]
+def _has_antecedent(reading: Reading, i: int, pronoun: str) -> bool:
+    words = reading.words
+    possessive = words[i].dep == "poss"
+    clause = _clause(words, i)
+    before = [
+        w for w in words[:i]
+        if w.pos in _NOUNS and is_content(w) and not _is_asked_for(words, w.i) and not reading.regions.is_filler(w.i)
+        # A pronoun and what it stands for are not arguments of one verb, unless the pronoun owns something.
+        and (possessive or _clause(words, w.i) != clause)
+    ]  # fmt: skip
     if pronoun in _PERSONS:
         return any(w.pos == "PROPN" or w.text[0].isupper() for w in before if w.i > 0) or any(
             w.dep in {"nsubj", "nsubjpass"} for w in before
@@ -260,6 +274,16 @@ def _has_antecedent(words: Sequence[Word], i: int, pronoun: str) -> bool:
     if pronoun in {"it", "its", "itself"}:
         return any(w.tag in {"NN", "NNP"} and w.dep != "compound" for w in before)
     return bool(before)
+
+
+def _clause(words: Sequence[Word], i: int) -> int:
+    """The verb whose clause the word at `i` stands in; the root of its sentence where there is none."""
+    seen = 0
+    while words[i].head != i and seen < len(words):
+        i, seen = words[i].head, seen + 1
+        if words[i].pos in {"VERB", "AUX"} and words[i].dep not in {"aux", "auxpass"}:
+            return i
+    return i
 
 
 def _is_asked_for(words: Sequence[Word], i: int) -> bool:

@@ -66,6 +66,10 @@ class Regions:
         scene = any(u.holds(position) for u in self.units if u.kind is UnitKind.STATEMENT)
         return scene and not self.protects(position) and not self.is_withdrawn(position)
 
+    def is_filler(self, position: int) -> bool:
+        """True where the word at `position` is said beside the question."""
+        return any(u.holds(position) for u in self.units if u.kind is UnitKind.FILLER)
+
     def is_withdrawn(self, position: int) -> bool:
         """True where the user took the word at `position` back."""
         return any(first <= position < last for first, last in self.withdrawn)

@@ -84,4 +84,5 @@ def _in_order(tokens: Iterable[ProtectedToken]) -> list[ProtectedToken]:
 
 def warm_up() -> None:
     """Loads what the kinds load on first use."""
+    time.warm_up()
     quantity.warm_up()
