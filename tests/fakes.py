@@ -10,14 +10,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from rewriteguard.carry import CarriedQuery, carried_query
-from rewriteguard.compare import Comparison
-from rewriteguard.conversation import Conversation
-from rewriteguard.policy import Policy, decide, decide_without_rewrite
-from rewriteguard.telemetry import recorder, spans
-from rewriteguard.telemetry.instruments import make_instruments
-from rewriteguard.tokens import Kind
-from rewriteguard.verdict import (
+from rewriteguard.assessment import (
     Assessment,
     Checked,
     Evidence,
@@ -27,6 +20,13 @@ from rewriteguard.verdict import (
     Verdict,
     Violation,
 )
+from rewriteguard.carry import CarriedQuery, carried_query
+from rewriteguard.compare import Comparison
+from rewriteguard.conversation import Conversation
+from rewriteguard.policy import Policy, decide, decide_without_rewrite
+from rewriteguard.telemetry import recorder, spans
+from rewriteguard.telemetry.instruments import make_instruments
+from rewriteguard.tokens import Kind
 
 HISTORY = [("user", "How do I renew a parking permit?"), ("assistant", "You renew a permit at the town desk.")]
 

@@ -52,7 +52,7 @@ def test_tool_and_system_messages_are_never_read():
 
 LEFT_OUT = [
     "https://evil.example/path?x=1",
-    "mail root@evil.example now".split()[1],
+    "root@evil.example",
     "AB-1234",
     "INV00321",
     "1234567",
@@ -86,7 +86,8 @@ def test_only_the_first_two_thousand_characters_are_read():
 
 
 def test_contractions_and_compounds():
-    assert terms("x?", [("user", "Don't the city's same-day couriers deliver?")]) == ("city", "day", "couriers", "deliver")
+    found = terms("x?", [("user", "Don't the city's same-day couriers deliver?")])
+    assert found == ("city", "day", "couriers", "deliver")
 
 
 messages = st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool"]), st.text(max_size=60)), max_size=6)

@@ -64,6 +64,14 @@ def test_ties_go_to_the_earlier_list_then_to_the_earlier_rank():
     assert reciprocal_rank_fusion(rankings) == ["a", "b", "c"]
 
 
+def test_equal_ranks_tie_whatever_the_order_of_adding():
+    # 1/61 + 1/62 + 1/67 and 1/67 + 1/61 + 1/62 differ in floating point when added from left to right
+    lists = [["a", *"1234", "z", "b"], ["b", "a"], [*"v", "b", *"wxyt", "a"]]
+    first, second = (next(each for each in fuse(lists) if each.item == name) for name in "ab")
+    assert sorted(rank for _, rank in first.ranks) == sorted(rank for _, rank in second.ranks) == [1, 2, 7]
+    assert first.score == second.score
+
+
 def test_the_first_list_s_object_is_returned():
     first, second = {"id": 1, "from": "original"}, {"id": 1, "from": "rewrite"}
     assert reciprocal_rank_fusion([[first], [second]], key=lambda item: item["id"]) == [first]
@@ -108,7 +116,13 @@ def test_margin_has_a_floor():
 
 @pytest.mark.parametrize(
     "spoiler",
-    [ranking(3.0), ranking(0.0, -1.0), ranking(2.0, None), ranking(2.0, math.nan), ranking(math.inf, 1.0)],
+    [
+        ranking(3.0),
+        ranking(0.0, -1.0),
+        ranking(2.0, 1.0, None),
+        ranking(2.0, 1.0, math.nan),
+        ranking(math.inf, 2.0, 1.0),
+    ],
     ids=["single", "zero", "none", "nan", "inf"],
 )
 def test_margins_that_would_not_compare_are_all_one(spoiler):

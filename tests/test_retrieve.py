@@ -5,12 +5,12 @@ import time
 from datetime import UTC, date, datetime
 
 import pytest
-from fakes import HISTORY, FakeGuard, probe
 
+from fakes import HISTORY, FakeGuard, probe
+from rewriteguard.assessment import Verdict
 from rewriteguard.errors import InputError, ScopeError
 from rewriteguard.policy import Action, Policy
 from rewriteguard.retrieve import GuardedSearch, Hit, Status
-from rewriteguard.verdict import Verdict
 
 TURN = "And how long does it take?"
 GOOD = "How long does it take to renew a parking permit?"
@@ -57,6 +57,10 @@ def fail(error):
     return act
 
 
+def rewrite_well(turn, history):
+    return GOOD
+
+
 WAYS = ["sync", "async of sync", "async", "sync of async"]
 
 
@@ -64,7 +68,7 @@ WAYS = ["sync", "async of sync", "async", "sync of async"]
 def run(request):
     """Runs one guarded search in one of the four ways; all tests that use it must hold for each."""
 
-    def go(index, rewriter=lambda turn, history: GOOD, turn=TURN, history=HISTORY, *, keywords=None, day=None, **settings):
+    def go(index, rewriter=rewrite_well, turn=TURN, history=HISTORY, *, keywords=None, day=None, **settings):
         settings.setdefault("guard", FakeGuard())
         search = index.asearch if request.param in ("async", "sync of async") else index.search
         guarded = GuardedSearch(search, rewriter, **settings)
@@ -344,13 +348,13 @@ def test_scope_is_asked_once_and_limits_every_arm(run):
     index = Index()
     run(index, scope=scope, keywords={"limit": 50, "lang": "en"})
     assert asked == [{"limit": 50, "lang": "en"}]
-    assert {query: keywords for query, keywords in index.calls} == {
-        query: {"tenant": "north", "limit": 5, "lang": "en"} for query in LISTS
-    }
+    assert dict(index.calls) == dict.fromkeys(LISTS, {"tenant": "north", "limit": 5, "lang": "en"})
 
 
 @pytest.mark.parametrize(
-    "scope", [lambda config: None, lambda config: config["tenant"], lambda config: ["north"]], ids=["none", "raises", "list"]
+    "scope",
+    [lambda config: None, lambda config: config["tenant"], lambda config: ["north"]],
+    ids=["none", "raises", "list"],
 )
 def test_a_scope_that_is_not_decided_stops_everything(run, scope):
     index, asked = Index(), []
@@ -413,11 +417,11 @@ def test_context_variables_reach_every_search(run):
 
 
 def test_errors_that_name_what_is_wrong():
-    with pytest.raises(InputError, match="search: .*str"):
+    with pytest.raises(InputError, match=r"search: .*str"):
         GuardedSearch("index", GOOD, guard=FakeGuard())
-    with pytest.raises(InputError, match="rewriter: .*int"):
+    with pytest.raises(InputError, match=r"rewriter: .*int"):
         GuardedSearch(Index().search, 7, guard=FakeGuard())
-    with pytest.raises(InputError, match="rewrite_when: .*'never'"):
+    with pytest.raises(InputError, match=r"rewrite_when: .*'never'"):
         GuardedSearch(Index().search, GOOD, guard=FakeGuard(), rewrite_when="never")
     with pytest.raises(InputError, match="search: expected a list of items, got str"):
         GuardedSearch(lambda query: "text", GOOD, guard=FakeGuard()).run(TURN)

@@ -4,14 +4,14 @@ import threading
 import time
 
 import pytest
-from fakes import HISTORY, FakeGuard, probe
 
+from fakes import HISTORY, FakeGuard, probe
 from rewriteguard import rewrite as module
+from rewriteguard.assessment import Verdict
 from rewriteguard.conversation import Conversation
 from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.policy import Action, Policy
 from rewriteguard.rewrite import asafe_rewrite, default_guard, safe_rewrite
-from rewriteguard.verdict import Verdict
 
 TURN = "And how long does it take?"
 GOOD = "How long does it take to renew a parking permit?"
@@ -160,16 +160,16 @@ async def test_a_guard_that_fails_leaves_the_original_alone():
 async def test_a_given_rewrite_is_judged_without_history_too():
     guard = FakeGuard({GOOD: Verdict.CHANGED})
     assert safe_rewrite(TURN, GOOD, guard=guard).action is Action.FALL_BACK
-    assert [name for name, _ in guard.calls][0] == "decide"
+    assert guard.calls[0][0] == "decide"
 
 
 async def test_bad_input_is_named_before_the_rewriter_runs():
     asked = []
-    with pytest.raises(InputError, match="turn: .*bytes"):
+    with pytest.raises(InputError, match=r"turn: .*bytes"):
         safe_rewrite(b"turn", lambda turn, history: asked.append(turn), HISTORY, guard=FakeGuard())
     with pytest.raises(HistoryError, match=r"history\[1\]"):
         await asafe_rewrite(TURN, lambda turn, history: asked.append(turn), [("user", "a"), 7], guard=FakeGuard())
-    with pytest.raises(InputError, match="rewriter: .*int"):
+    with pytest.raises(InputError, match=r"rewriter: .*int"):
         safe_rewrite(TURN, 7, HISTORY, guard=FakeGuard())
     assert asked == []
 
@@ -200,7 +200,8 @@ async def test_context_variables_reach_the_rewriter():
     variable.set("north")
     decision = safe_rewrite(TURN, lambda turn, history: variable.get(), HISTORY, guard=FakeGuard(), timeout=5)
     assert decision.query == "north"
-    assert (await asafe_rewrite(TURN, lambda turn, history: variable.get(), HISTORY, guard=FakeGuard())).query == "north"
+    twin = await asafe_rewrite(TURN, lambda turn, history: variable.get(), HISTORY, guard=FakeGuard())
+    assert twin.query == "north"
 
 
 def test_one_process_wide_guard_is_built_once(monkeypatch):

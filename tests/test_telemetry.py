@@ -6,11 +6,12 @@ import sys
 import time
 
 import pytest
-from fakes import HISTORY, FakeGuard, probe
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.trace import StatusCode
 
+from fakes import HISTORY, FakeGuard, probe
+from rewriteguard.assessment import Profile, Verdict
 from rewriteguard.conversation import Conversation
 from rewriteguard.errors import InputError
 from rewriteguard.policy import Policy
@@ -18,9 +19,8 @@ from rewriteguard.retrieve import GuardedSearch
 from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
 from rewriteguard.telemetry import Telemetry, contain, recorder, spans
 from rewriteguard.telemetry.content import Capture, Content, content_from
-from rewriteguard.verdict import Profile, Verdict
 
-TURN = "And how long does zebrafinch take?"
+TURN = "And how long takes a zebrafinch?"
 GOOD = "How long does it take to renew a quokkapermit?"
 SECRETS = ["zebrafinch", "quokkapermit", "parking", "town desk", "wombatdoc", "numbatmeta", "echidna"]
 HASH = "blake2b:"
@@ -71,7 +71,7 @@ def test_retrieve_span(seen):
     assert told["openinference.span.kind"] == "CHAIN"
     assert told["gen_ai.operation.name"] == "retrieval"
     assert told["input.value"] == TURN
-    assert [item["id"] for item in json.loads(told["output.value"])][0] == "wombatdoc-id-0"
+    assert json.loads(told["output.value"])[0]["id"] == "wombatdoc-id-0"
     assert told["session.id"] == "s-1"
     expected = {
         "verdict": "uncertain",
@@ -85,7 +85,7 @@ def test_retrieve_span(seen):
         "history.turns": 2,
         "turn.length": len(TURN),
         "rewrite.length": len(GOOD),
-        "rewrite.added_tokens": 5,
+        "rewrite.added_tokens": 6,
         "documents.count": 12,
         "partial": False,
     }
@@ -104,7 +104,7 @@ def test_check_span_and_evaluation_event(seen):
     assert told["rewriteguard.rewritten_query"] == GOOD
     assert json.loads(told["rewriteguard.history_window"])[0] == {"role": "user", "content": HISTORY[0][1]}
     finding = json.loads(told["rewriteguard.violations"])[0]
-    assert (finding["code"], finding["evidence"][0]["text"]) == ("dropped.time", "take?")
+    assert (finding["code"], finding["evidence"][0]["text"]) == ("dropped.time", "zebrafinch?")
     assert [event.name for event in span.events] == ["gen_ai.evaluation.result"]
     assert dict(span.events[0].attributes)["gen_ai.evaluation.explanation"] == "dropped.time"
 
@@ -238,7 +238,11 @@ def test_content_off_leaves_no_word_anywhere(seen, monkeypatch, variable, caplog
     if variable == "argument":
         telemetry = Telemetry(capture="off")
     else:
-        name = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT" if "general" in variable else "REWRITEGUARD_CAPTURE_CONTENT"
+        name = (
+            "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+            if "general" in variable
+            else "REWRITEGUARD_CAPTURE_CONTENT"
+        )
         monkeypatch.setenv(name, {"general switch": "false", "unreadable": "ful"}.get(variable, "off"))
         telemetry = Telemetry()
     everything(telemetry)
@@ -299,7 +303,7 @@ def test_precedence_of_the_switches():
     assert content_from(None, None, both).capture is Capture.HASH
     assert content_from(None, None, general).capture is Capture.FULL
     assert content_from(None, None, {}).capture is Capture.FULL
-    with pytest.raises(InputError, match="capture: .*'ful'"):
+    with pytest.raises(InputError, match=r"capture: .*'ful'"):
         Telemetry(capture="ful")
 
 

@@ -10,6 +10,7 @@ import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rewriteguard.assessment import Assessment, Fault, Profile, Severity, Verdict
     from rewriteguard.conversation import Conversation
     from rewriteguard.errors import (
         ClarificationNeeded,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
     from rewriteguard.telemetry import Telemetry
     from rewriteguard.tokens import Kind, ProtectedToken
-    from rewriteguard.verdict import Assessment, Fault, Profile, Severity, Verdict
 
 __all__ = [
     "DEFAULT_EXTRACTORS",
@@ -83,7 +83,7 @@ _MODULES = {
     "rewrite": ("asafe_rewrite", "safe_rewrite"),
     "telemetry": ("Telemetry",),
     "tokens": ("Kind", "ProtectedToken"),
-    "verdict": ("Assessment", "Fault", "Profile", "Severity", "Verdict"),
+    "assessment": ("Assessment", "Fault", "Profile", "Severity", "Verdict"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

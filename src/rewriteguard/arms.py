@@ -164,10 +164,9 @@ class Flight:
         self._running: dict[str, _Running] = {}
 
     def start(self, text: str, origin: Origin) -> None:
-        """Starts a search beside the flow, unless one of the same text runs."""
-        if text not in self._running:
-            handle = self._runner.start(lambda: self._searcher.search(text, origin), blocking=self._searcher.blocking)
-            self._running[text] = _Running(origin, handle, time.perf_counter())
+        """Starts a search beside the flow."""
+        handle = self._runner.start(lambda: self._searcher.search(text, origin), blocking=self._searcher.blocking)
+        self._running[text] = _Running(origin, handle, time.perf_counter())
 
     async def land(self, queries: Sequence[WeightedQuery]) -> tuple[Landed, ...]:
         """What the searches of `queries` gave within the budget, in their order; those not running yet are started."""

@@ -6,30 +6,31 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from rewriteguard.assessment import Assessment, Checked, Profile
 from rewriteguard.compare import Comparison, compare
-from rewriteguard.context import Scene, candidates, context_findings, invented_words, new_words, phrases_of
 from rewriteguard.conversation import Conversation, Role
+from rewriteguard.drift import drift_findings
 from rewriteguard.extract.base import Facts
 from rewriteguard.extract.comparison import is_graded
 from rewriteguard.extract.negation import CONTRAST
+from rewriteguard.fills import candidates, fill_findings, fills_of
 from rewriteguard.filters import filter_tokens
 from rewriteguard.form import form_findings
-from rewriteguard.grounding import source_of_words
 from rewriteguard.language.detect import language_of
+from rewriteguard.losses import loss_findings
 from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import Pointer, Reference, open_references
-from rewriteguard.regions import UnitKind
+from rewriteguard.regions import OPENERS, UnitKind
 from rewriteguard.sanitize import clean
+from rewriteguard.scene import LITERAL, Scene, invented_words, new_words, reference_evidence
 from rewriteguard.tokens import Evidence, Finding, Kind, ProtectedToken, in_rewrite, in_turn
-from rewriteguard.verdict import Assessment, Checked, Fill, Profile, judge
+from rewriteguard.verdict import judge
+from rewriteguard.words import Word
 
 MAX_TURN = 6_000  # characters of a turn that are analysed: about 1,200 words, 200 ms
 MAX_REWRITE = 4_000  # characters; a longer output is no query
 MAX_MESSAGE = 12_000  # characters of one history message that are read
 Read = Callable[[str, bool], Reading]
-
-# Kinds that need no English word list.
-_LITERAL = frozenset({Kind.TIME, Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
 
 
 def assess(
@@ -61,7 +62,7 @@ def assess(
     past = read_past(conversation, read)
     references = open_references(turn, past)
     facts = Facts(reference_date, equivalents)
-    spans = [_span_of(turn, r) for r in references if r.first < r.last and r.pointer is not Pointer.RELATIONAL]
+    spans = [_span(turn, r) for r in references if r.first < r.last and r.pointer is not Pointer.RELATIONAL]
     tokens = tuple(filter_tokens(filtered, read)) if filtered is not None else ()
     comparison = compare(turn, rewrite, past, facts, consumed=spans, filtered=tokens)
     scene = Scene(turn, rewrite, past, references, comparison, is_dependent(turn, past, references))
@@ -69,10 +70,9 @@ def assess(
     readings = candidates(scene)
     findings = [*form_findings(turn, rewrite, past), *_token_findings(scene, literal_only="language" in gaps)]
     if "language" not in gaps:
-        findings += context_findings(scene)
-        findings += _ambiguity(scene, readings)
+        findings += [*fill_findings(scene, readings), *drift_findings(scene), *loss_findings(scene)]
         findings += _invented_words(scene)
-    fills = tuple(_fills(scene))
+    fills = tuple(fills_of(scene))
     checked = Checked(tuple(p.ours for p in comparison.kept), fills, gaps)
     findings += _unchecked(scene, checked)
     verdict, violations = judge(findings, profile)
@@ -135,15 +135,15 @@ def _gaps(scene: Scene) -> tuple[str, ...]:
 def _token_findings(scene: Scene, *, literal_only: bool) -> Iterable[Finding]:
     comparison = scene.comparison
     for token in comparison.dropped:
-        if token.kind in _LITERAL or not literal_only:
+        if token.kind in LITERAL or not literal_only:
             yield Finding(f"dropped.{_row(scene, token)}", token.kind, (in_turn(token),))
     for pair in comparison.altered:
-        if pair.theirs is not None and (pair.ours.kind in _LITERAL or not literal_only):
-            row = _row(scene, pair.ours)
-            rule = f"altered.{row if row == 'scene' else pair.ours.kind.value}"
+        if pair.theirs is not None and (pair.ours.kind in LITERAL or not literal_only):
+            told = _row(scene, pair.ours) == "scene" and pair.ours.kind not in LITERAL
+            rule = f"altered.{'scene' if told else pair.ours.kind.value}"
             yield Finding(rule, pair.ours.kind, (in_turn(pair.ours), in_rewrite(pair.theirs)))
     for token in comparison.invented:
-        if token.kind is not Kind.TOPIC and (token.kind in _LITERAL or not literal_only):
+        if token.kind is not Kind.TOPIC and (token.kind in LITERAL or not literal_only):
             yield Finding(f"invented.{token.kind.value}", token.kind, (in_rewrite(token),))
 
 
@@ -159,7 +159,7 @@ def _row(scene: Scene, token: ProtectedToken) -> str:
     positions = [w.i for w in scene.turn.words_of(token)]
     if not any(scene.turn.regions.protects(i) for i in positions):
         return "scene"
-    if token.kind not in _LITERAL and token.kind is not Kind.ENTITY and _tells(scene.turn, positions[0]):
+    if token.kind not in LITERAL and token.kind is not Kind.ENTITY and _tells(scene.turn, positions[0]):
         return "scene"
     if token.kind is Kind.COMPARISON and not is_graded(token):
         return "direction"
@@ -169,18 +169,12 @@ def _row(scene: Scene, token: ProtectedToken) -> str:
 
 
 def _tells(turn: Reading, position: int) -> bool:
-    """True inside a whole sentence that asks nothing ("I do not like how it looks"): a question made of it turns it."""
+    """True inside a whole sentence ("I do not like how it looks", "So it never opened?"): a question made of it turns it."""
     unit = next((u for u in turn.regions.asking if u.holds(position)), None)
-    if unit is None or unit.kind is not UnitKind.STATEMENT:
+    if unit is None or unit.kind not in (UnitKind.STATEMENT, UnitKind.QUESTION):
         return False
-    return any(w.dep in {"nsubj", "nsubjpass"} for w in turn.words[unit.first : unit.last])
-
-
-def _ambiguity(scene: Scene, readings: tuple[str, ...]) -> Iterable[Finding]:
-    if readings:
-        pointing = next(r for r in scene.references if r.pointer is Pointer.SINGULAR)
-        start, end = _span_of(scene.turn, pointing)
-        yield Finding("ambiguous.candidates", None, (Evidence("turn", scene.turn.text[start:end], start, end),))
+    opener = turn.words[unit.first].lower
+    return opener not in OPENERS and any(w.dep in {"nsubj", "nsubjpass"} for w in turn.words[unit.first : unit.last])
 
 
 def _unchecked(scene: Scene, checked: Checked) -> Iterable[Finding]:
@@ -195,26 +189,10 @@ def _unchecked(scene: Scene, checked: Checked) -> Iterable[Finding]:
         yield Finding("not_checked.nothing", None, whole)
 
 
-def _fills(scene: Scene) -> Iterable[Fill]:
-    """What fills each reference, with the history item that said it; the words are those new in the rewrite."""
-    if not scene.dependent:
-        return
-    references = [r for r in scene.references if r.first < r.last] or list(scene.references)
-    text = scene.rewrite.text
-    for reference, phrase in zip(references, phrases_of(new_words(scene.rewrite, scene.turn)), strict=False):
-        source = source_of_words(phrase, scene.past)
-        if source is None:
-            continue
-        message = next(m for m in scene.past.messages if m.index == source)
-        start, end = _span_of(scene.turn, reference) if reference.first < reference.last else (0, 0)
-        words = text[phrase[0].start : phrase[-1].end]
-        at = message.text.casefold().find(words.casefold())
-        yield Fill(scene.turn.text[start:end], words, source, message.role.value, max(at, 0), at + len(words) if at >= 0 else 0)
+def _span(turn: Reading, reference: Reference) -> tuple[int, int]:
+    where = reference_evidence("turn", turn, reference)
+    return where.start, where.end
 
 
-def _span_of(reading: Reading, reference: Reference) -> tuple[int, int]:
-    return reading.words[reference.first].start, reading.words[reference.last - 1].end
-
-
-def _word(word: Any) -> Evidence:
+def _word(word: Word) -> Evidence:
     return Evidence("rewrite", word.text, word.start, word.end)

@@ -14,7 +14,7 @@ from rewriteguard.errors import HistoryError, RewriteGuardError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from rewriteguard.verdict import Assessment
+    from rewriteguard.assessment import Assessment
 
 HUMAN = "human"
 

@@ -13,6 +13,7 @@ from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.reading import Past, Reading
 from rewriteguard.regions import UnitKind
+from rewriteguard.support import is_content
 from rewriteguard.tokens import Kind, ProtectedToken
 
 
@@ -68,6 +69,7 @@ _ABSORBED = {
     stem(word): frozenset(stem(part) for part in forms.split())
     for word, forms in lexicon.section("negation")["absorbed"].items()
 }
+_OTHERS = frozenset({"other", "others", "another", "else", "besides", "additional", "more", "any", "anything"})
 _PREFIXES = tuple(sorted(lexicon.words("negation", "prefixes")))
 _SUFFIXES = tuple(sorted(lexicon.words("negation", "suffixes")))
 
@@ -123,10 +125,10 @@ def compare(
     ours = [t for t in turn.tokens if _counts(turn, t) and not any(a < t.end and t.start < b for a, b in consumed)]
     theirs = [t for t in rewrite.tokens if _is_said(rewrite, t)]
     state = _State(turn, rewrite, past, facts, ours, theirs)
-    _pair(state, (Match.SAME,), state.kept)
-    _pair(state, (Match.NARROWER,), state.kept)
+    _pair(state, Match.SAME, state.kept)
+    _pair_narrowed(state)
     _keep_worded(state, filtered)
-    _pair(state, (Match.UNKNOWN,), state.unsure)
+    _pair(state, Match.UNKNOWN, state.unsure)
     _pair_exchanged(state)
     carried, invented = _sources(state)
     return Comparison(
@@ -151,13 +153,27 @@ def _is_said(rewrite: Reading, token: ProtectedToken) -> bool:
     return any(unit.holds(w.i) for w in rewrite.words_of(token) for unit in units)
 
 
-def _pair(state: _State, matches: tuple[Match, ...], into: list[Pair]) -> None:
+def _pair(state: _State, match: Match, into: list[Pair]) -> None:
     for ours in list(state.ours):
-        same = same_for(ours.kind)
-        for theirs in [*state.theirs, *state.said]:
-            if theirs.kind is ours.kind and same(ours, theirs, state.facts) in matches:
-                state.settle(into, ours, theirs)
-                break
+        theirs = _counterpart(state, ours, match)
+        if theirs is not None:
+            state.settle(into, ours, theirs)
+
+
+def _counterpart(state: _State, ours: ProtectedToken, match: Match) -> ProtectedToken | None:
+    same = same_for(ours.kind)
+    pool = (t for t in (*state.theirs, *state.said) if t.kind is ours.kind)
+    return next((t for t in pool if same(ours, t, state.facts) is match), None)
+
+
+def _pair_narrowed(state: _State) -> None:
+    """Pairs what the rewrite made more definite: kept where the conversation says what was added, else altered."""
+    for ours in list(state.ours):
+        theirs = _counterpart(state, ours, Match.NARROWER)
+        if theirs is not None:
+            added = [w for w in state.rewrite.words_of(theirs) if not state.turn.vocabulary.supports(w)]
+            grounded = all(state.past.vocabulary.supports(w) for w in added if is_content(w))
+            state.settle(state.kept if grounded else state.altered, ours, theirs)
 
 
 def _keep_worded(state: _State, filtered: Sequence[ProtectedToken]) -> None:
@@ -307,7 +323,7 @@ def _is_said_by_turn(state: _State, theirs: ProtectedToken) -> bool:
 
 
 def _speaks_of_others(turn: Reading) -> bool:
-    return any(w.lower in {"other", "others", "another", "else", "besides", "additional", "more"} for w in turn.words)
+    return any(w.lower in _OTHERS for w in turn.words)
 
 
 def _ordered(pairs: Sequence[Pair]) -> tuple[Pair, ...]:

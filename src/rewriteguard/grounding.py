@@ -19,7 +19,7 @@ def source_of(token: ProtectedToken, rewrite: Reading, past: Past, facts: Facts)
         if _says(reading, token, facts):
             return message.index
     words = [w for w in rewrite.words_of(token) if any(c.isalnum() for c in w.text)]
-    if token.kind in _LITERAL:
+    if token.kind in _LITERAL and any(c.isdigit() for c in token.text):
         return _literal_source(token, past)
     return source_of_words(words, past)
 

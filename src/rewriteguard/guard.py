@@ -10,6 +10,7 @@ from typing import Any
 
 from rewriteguard import extract
 from rewriteguard.assess import MAX_TURN, assess, is_dependent, read_past
+from rewriteguard.assessment import Assessment, Profile
 from rewriteguard.carry import CarriedQuery, carried_query
 from rewriteguard.conversation import Conversation, text_of
 from rewriteguard.errors import InputError
@@ -19,7 +20,6 @@ from rewriteguard.language.pipeline import english
 from rewriteguard.policy import Decision, Policy, Reason, decide, decide_without_rewrite
 from rewriteguard.reading import Reading, read
 from rewriteguard.tokens import ProtectedToken
-from rewriteguard.verdict import Assessment, Profile
 
 _CACHED_TEXTS = 2_048  # readings kept; one takes a few kilobytes
 _DEFAULT_POLICY = Policy()

@@ -8,9 +8,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from rewriteguard.assessment import Assessment, Fault, Verdict
 from rewriteguard.carry import CarriedQuery
 from rewriteguard.errors import PolicyError
-from rewriteguard.verdict import Assessment, Fault, Verdict
 
 
 class Action(StrEnum):

@@ -7,10 +7,11 @@ beside it; next to a question it only sets the scene. Feedback, greetings and th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from rewriteguard.language import lexicon
+from rewriteguard.phrases import match, pieces, table
 from rewriteguard.words import Word
 
 
@@ -79,41 +80,23 @@ _CORE = (UnitKind.QUESTION, UnitKind.REQUEST, UnitKind.CORRECTION)
 _END_MARKS = frozenset({".", "?", "!", "...", "..", "…", ";"})
 _SOFT_MARKS = frozenset({",", ":", "-", "--", ".", "!", "?", "...", ";"})
 
-_Phrase = tuple[str, ...]
-
-
-def _table(name: str) -> dict[str, tuple[_Phrase, ...]]:
-    """The phrases of a list by their first word, longest first."""
-    table: dict[str, list[_Phrase]] = {}
-    for phrase in lexicon.phrases("regions", name):
-        parts = tuple(part for word in phrase.split() for part in _pieces(word))
-        table.setdefault(parts[0], []).append(parts)
-    return {first: tuple(sorted(group, key=len, reverse=True)) for first, group in table.items()}
-
-
-def _pieces(word: str) -> tuple[str, ...]:
-    """A word as the tokeniser cuts it: "that's" is two tokens, "don't" too."""
-    for tail in ("n't", "'s", "'re", "'ve", "'ll", "'m", "'d"):
-        if word.endswith(tail) and len(word) > len(tail):
-            return (word[: -len(tail)], tail)
-    return (word,)
-
-
-_INTERJECTIONS = _table("interjections")
-_CONNECTIVES = _table("connectives")
-_DENIALS = _table("denials")
-_COURTESIES = _table("courtesies")
-_FEEDBACK = _table("feedback")
-_CORRECTIONS = _table("corrections")
-_WRAPPERS = _table("wrappers")
-_REPAIRS = _table("repairs")
-_MARKED_REPAIRS = _table("marked_repairs")
-_SCENES = _table("scenes")
+_INTERJECTIONS = table("interjections")
+_CONNECTIVES = table("connectives")
+_DENIALS = table("denials")
+_COURTESIES = table("courtesies")
+_FEEDBACK = table("feedback")
+_CORRECTIONS = table("corrections")
+_WRAPPERS = table("wrappers")
+_REPAIRS = table("repairs")
+_MARKED_REPAIRS = table("marked_repairs")
+_SCENES = table("scenes")
 _REQUESTS = lexicon.words("regions", "requests")
 _QUESTION_WORDS = lexicon.words("regions", "questions")
 _AUXILIARIES = frozenset(
-    piece for word in lexicon.words("regions", "auxiliaries") for piece in (word, _pieces(word)[0])
+    piece for word in lexicon.words("regions", "auxiliaries") for piece in (word, pieces(word)[0])
 )
+OPENERS = _QUESTION_WORDS | _AUXILIARIES
+"""The words that open a question."""
 
 
 def read_regions(words: Sequence[Word], text: str) -> Regions:
@@ -145,16 +128,16 @@ def _read_sentence(words: Sequence[Word], first: int, last: int, before: Sequenc
     begin_filler = [Unit(UnitKind.FILLER, first, begin)] if begin > first else []
     if _only_marks(words, begin, last):
         return [Unit(UnitKind.FILLER, first, last)], False
-    courtesy = _match(_COURTESIES, words, begin, last)
+    courtesy = match(_COURTESIES, words, begin, last)
     if courtesy and _only_marks(words, begin + courtesy, last):
         return [Unit(UnitKind.FILLER, first, last)], False
-    if _match(_FEEDBACK, words, begin, last) and not (asked and _opens_question(words, begin)):
+    if match(_FEEDBACK, words, begin, last) and not (asked and _opens_question(words, begin)):
         return [Unit(UnitKind.FILLER, first, last)], False
     rejected = _rejected_end(words, begin, last)
     if rejected:
         begin_filler = [Unit(UnitKind.FILLER, first, rejected)]
         begin = rejected
-    corrected = _match(_CORRECTIONS, words, begin, last)
+    corrected = match(_CORRECTIONS, words, begin, last)
     if corrected and (rejected or not asked):
         return [*begin_filler, Unit(UnitKind.CORRECTION, begin + corrected, last)], False
     scene = _scene_end(words, begin, last)
@@ -175,13 +158,13 @@ def _skip_openings(words: Sequence[Word], first: int, last: int) -> tuple[int, b
     """Where the sentence proper starts, and whether it opened with a denial ("No, ...")."""
     i, denied = first, False
     while i < last:
-        length = _match(_INTERJECTIONS, words, i, last)
+        length = match(_INTERJECTIONS, words, i, last)
         closed = i + length >= last or words[i + length].text in _SOFT_MARKS
         if not (length and closed):
-            length = _match(_CONNECTIVES, words, i, last)
+            length = match(_CONNECTIVES, words, i, last)
         if not length:
             break
-        denied = denied or bool(_match(_DENIALS, words, i, last))
+        denied = denied or bool(match(_DENIALS, words, i, last))
         i += length
         while i < last and words[i].text in _SOFT_MARKS and words[i].text != "?":
             i += 1
@@ -191,7 +174,7 @@ def _skip_openings(words: Sequence[Word], first: int, last: int) -> tuple[int, b
 def _skip_wrapping(words: Sequence[Word], begin: int, last: int) -> int:
     i = begin
     while i < last:
-        length = _match(_WRAPPERS, words, i, last)
+        length = match(_WRAPPERS, words, i, last)
         if not length:
             break
         i += length
@@ -226,7 +209,7 @@ def _denied_before(words: Sequence[Word], before: Sequence[Unit]) -> bool:
     if not before or before[-1].kind is not UnitKind.FILLER:
         return False
     unit = before[-1]
-    length = _match(_DENIALS, words, unit.first, unit.last)
+    length = match(_DENIALS, words, unit.first, unit.last)
     return bool(length) and _only_marks(words, unit.first + length, unit.last)
 
 
@@ -235,17 +218,17 @@ def _rejected_end(words: Sequence[Word], begin: int, last: int) -> int:
     if words[begin].lower != "not":
         return 0
     for i in range(begin + 1, last - 1):
-        if words[i].text == "," and _match(_CORRECTIONS, words, i + 1, last):
+        if words[i].text == "," and match(_CORRECTIONS, words, i + 1, last):
             return i + 1
     return 0
 
 
 def _scene_end(words: Sequence[Word], begin: int, last: int) -> int:
     """Where a clause that only sets the scene ends ("As X is Y, may I ask ..."); 0 where there is none."""
-    if not _match(_SCENES, words, begin, last):
+    if not match(_SCENES, words, begin, last):
         return 0
     for i in range(begin + 2, last - 1):
-        opens = _opens_question(words, i + 1) or _match(_WRAPPERS, words, i + 1, last)
+        opens = _opens_question(words, i + 1) or match(_WRAPPERS, words, i + 1, last)
         if words[i].text == "," and opens:
             return i + 1
     return 0
@@ -270,7 +253,7 @@ def _opens_clause(words: Sequence[Word], i: int) -> bool:
 
 def _withdrawn(words: Sequence[Word]) -> Iterable[tuple[int, int]]:
     for i in range(1, len(words)):
-        length = _match(_REPAIRS, words, i, len(words)) or _marked_repair(words, i)
+        length = match(_REPAIRS, words, i, len(words)) or _marked_repair(words, i)
         if length and i + length < len(words) and words[i - 1].text not in _END_MARKS:
             resumed = i + length
             while resumed < len(words) - 1 and words[resumed].text in _SOFT_MARKS:
@@ -279,7 +262,7 @@ def _withdrawn(words: Sequence[Word]) -> Iterable[tuple[int, int]]:
 
 
 def _marked_repair(words: Sequence[Word], i: int) -> int:
-    length = _match(_MARKED_REPAIRS, words, i, len(words))
+    length = match(_MARKED_REPAIRS, words, i, len(words))
     closed = i + length < len(words) and words[i + length].text in {",", "-", "--", "..."}
     return length if length and closed and words[i - 1].text in {",", "-", "--", "..."} else 0
 
@@ -296,17 +279,6 @@ def _reparandum(words: Sequence[Word], marker: int, resumed: Word) -> int:
     while i > 0 and words[i - 1].pos in {"DET", "ADJ", "NOUN", "PROPN", "NUM", "PART"}:
         i -= 1
     return min(i, max(end - 1, 0))
-
-
-def _match(table: dict[str, tuple[_Phrase, ...]], words: Sequence[Word], i: int, last: int) -> int:
-    """How many words the longest phrase of `table` at `i` takes; 0 where none stands there."""
-    if i >= last:
-        return 0
-    for phrase in table.get(words[i].lower, ()):
-        end = i + len(phrase)
-        if end <= last and all(words[i + k].lower == phrase[k] for k in range(len(phrase))):
-            return len(phrase)
-    return 0
 
 
 def _only_marks(words: Sequence[Word], first: int, last: int) -> bool:

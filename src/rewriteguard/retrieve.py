@@ -8,6 +8,7 @@ from typing import Any
 
 from rewriteguard.arms import Arm, Status
 from rewriteguard.asking import ask_for, kept
+from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
 from rewriteguard.drivers import TaskRunner, ThreadRunner, drive, is_async
 from rewriteguard.errors import InputError
@@ -17,7 +18,6 @@ from rewriteguard.hedge import Plan, Request, Result, hedged_search
 from rewriteguard.policy import Decision, Policy
 from rewriteguard.rewrite import Judge, default_guard
 from rewriteguard.telemetry import Telemetry, default_telemetry
-from rewriteguard.verdict import Profile
 
 __all__ = ["Arm", "GuardedSearch", "Hit", "Result", "Status"]
 

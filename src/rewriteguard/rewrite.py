@@ -11,12 +11,12 @@ from threading import Lock
 from typing import Any
 
 from rewriteguard.asking import Answer, ask_for, ask_rewriter, kept
+from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
 from rewriteguard.drivers import Runner, TaskRunner, ThreadRunner, drive
 from rewriteguard.guard import Guard
 from rewriteguard.policy import Decision, Policy, Reason, decide_without_rewrite
 from rewriteguard.telemetry import Telemetry, default_telemetry
-from rewriteguard.verdict import Profile
 
 _BUILDING = Lock()
 

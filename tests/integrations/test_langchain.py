@@ -6,7 +6,6 @@ import re
 from collections import Counter
 
 import pytest
-from fakes import FakeGuard, probe
 from langchain_classic.chains import create_history_aware_retriever, create_retrieval_chain
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
@@ -14,11 +13,13 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, ChatMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import RunnableLambda, RunnableParallel
+from langchain_core.runnables import RunnableBranch, RunnableLambda, RunnableParallel
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_tests.integration_tests import RetrieversIntegrationTests
+from pydantic import Field
 
+from fakes import FakeGuard, probe
 from rewriteguard import Guard, Verdict
 from rewriteguard.errors import ClarificationNeeded, HistoryError, InputError, ScopeError, UnsupportedChainError
 from rewriteguard.integrations.langchain import (
@@ -28,6 +29,7 @@ from rewriteguard.integrations.langchain import (
     guard_history_aware_retriever,
 )
 from rewriteguard.policy import Action, Policy
+from rewriteguard.telemetry import spans
 
 DOCUMENTS = [
     Document("Reading cards are valid for three years and can be renewed at the desk.", id="card-validity"),
@@ -46,7 +48,8 @@ FOLLOW_UP = {"input": "How long is it valid?", "chat_history": HISTORY}
 GOOD = "How long is a reading card valid?"
 FEES = {"input": "What fees did members not living in the town pay in 2023?", "chat_history": HISTORY}
 LOSSY = "What fees do members living in the town pay?"
-PROMPT = ChatPromptTemplate.from_messages([("system", "Rephrase."), MessagesPlaceholder("chat_history"), ("human", "{input}")])
+TALK = [MessagesPlaceholder("chat_history"), ("human", "{input}")]
+PROMPT = ChatPromptTemplate.from_messages([("system", "Rephrase."), *TALK])
 
 
 class Words(BaseRetriever):
@@ -54,7 +57,7 @@ class Words(BaseRetriever):
 
     documents: list[Document] = DOCUMENTS
     k: int = 2
-    calls: list = []
+    calls: list = Field(default_factory=list)
 
     def _get_relevant_documents(self, query, *, run_manager, k=None):
         self.calls.append((query, k, tuple(run_manager.tags)))
@@ -68,7 +71,6 @@ class Words(BaseRetriever):
         best = sorted(range(len(words)), key=lambda place: -score(place))
         return [self.documents[place] for place in best if score(place) > 0][: k or self.k]
 
-
     async def _aget_relevant_documents(self, query, *, run_manager, k=None):
         return self._get_relevant_documents(query, run_manager=run_manager, k=k)
 
@@ -76,7 +78,7 @@ class Words(BaseRetriever):
 class Plain(BaseRetriever):
     """Takes no count; synchronous only."""
 
-    calls: list = []
+    calls: list = Field(default_factory=list)
 
     def _get_relevant_documents(self, query, *, run_manager):
         self.calls.append(query)
@@ -228,7 +230,13 @@ def test_a_retriever_that_is_a_sequence(guard):
     assert ids(guarded.invoke(FOLLOW_UP)) == ["card-validity"]
 
 
+def two_retrievers(chain):
+    branch = chain.bound
+    return RunnableBranch((branch.branches[0][0], RunnableLambda(len) | Words(calls=[])), branch.default)
+
+
 UNSUPPORTED = {
+    "two retrievers": two_retrievers,
     "fallbacks": lambda chain: chain.with_fallbacks([RunnableLambda(lambda _: [])]),
     "post-processing": lambda chain: chain | RunnableLambda(lambda documents: documents),
     "map": lambda chain: chain.map(),
@@ -250,7 +258,9 @@ def test_the_function_form_takes_langchain_s_arguments(guard):
     chain = create_guarded_history_aware_retriever(model, Words(calls=[]), FAITHFUL_CONDENSE_PROMPT, guard=guard)
     assert ids(chain.invoke(FEES))[0] == "fees-2023-others"
     with pytest.raises(ValueError, match="input"):
-        create_guarded_history_aware_retriever(model, Words(calls=[]), ChatPromptTemplate.from_template("{q}"), guard=guard)
+        create_guarded_history_aware_retriever(
+            model, Words(calls=[]), ChatPromptTemplate.from_template("q"), guard=guard
+        )
 
 
 # history and input forms
@@ -303,7 +313,7 @@ def test_the_input_may_be_a_message(guard):
 
 def test_further_prompt_variables_reach_the_rewriter(guard):
     asked = []
-    prompt = ChatPromptTemplate.from_messages([("system", "In {language}."), MessagesPlaceholder("chat_history"), ("human", "{input}")])
+    prompt = ChatPromptTemplate.from_messages([("system", "In {language}."), *TALK])
     model = RunnableLambda(lambda prompt: asked.append(prompt.to_string()) or GOOD)
     chain = create_history_aware_retriever(model, Words(calls=[]), prompt)
     guard_history_aware_retriever(chain, guard=guard).invoke(FOLLOW_UP | {"language": "English"})
@@ -314,7 +324,7 @@ def test_bad_input_is_named(guard):
     guarded = guard_history_aware_retriever(history_chain(), guard=guard)
     with pytest.raises(InputError, match="`input`"):
         guarded.invoke({"question": "x"})
-    with pytest.raises(InputError, match="turn: .*int"):
+    with pytest.raises(InputError, match=r"turn: .*int"):
         guarded.invoke({"input": 3})
     with pytest.raises(HistoryError, match=r"history\[0\]"):
         guarded.invoke({"input": "x", "chat_history": [3]})
@@ -354,6 +364,18 @@ async def test_arms_and_rewriter_are_child_runs_with_tags(guard):
         assert {"rewriteguard:rewriter", "nostream", "app"} <= set(model)
 
 
+def test_a_function_as_retriever_sees_the_run_s_tags(guard):
+    seen = []
+
+    def find(query, config):
+        seen.append(frozenset(config["tags"]))
+        return DOCUMENTS[:1]
+
+    chain = history_chain(retriever=RunnableLambda(find))
+    guard_history_aware_retriever(chain, guard=guard).invoke(FOLLOW_UP, {"tags": ["app"]})
+    assert set(seen) == {frozenset({"app", f"rewriteguard:{arm}"}) for arm in ("original", "rewrite", "carried")}
+
+
 async def test_events_of_the_rewriter_can_be_left_out(guard):
     guarded = guard_history_aware_retriever(history_chain(), guard=guard)
     kinds = [
@@ -379,7 +401,7 @@ def test_over_fetching_where_the_retriever_takes_a_count(guard):
 async def test_a_count_is_passed_only_where_the_called_method_takes_it(guard):
     class SyncCount(BaseRetriever):
         k: int = 1
-        calls: list = []
+        calls: list = Field(default_factory=list)
 
         def _get_relevant_documents(self, query, *, run_manager, k=None):
             self.calls.append(k)
@@ -480,7 +502,7 @@ def test_batch_keeps_each_item_s_config(guard):
 
 def test_scope_reads_the_config_and_fails_closed(guard):
     class Tenant(BaseRetriever):
-        calls: list = []
+        calls: list = Field(default_factory=list)
 
         def _get_relevant_documents(self, query, *, run_manager, tenant=None):
             self.calls.append(tenant)
@@ -488,7 +510,9 @@ def test_scope_reads_the_config_and_fails_closed(guard):
 
     retriever = Tenant(calls=[])
     guarded = guard_history_aware_retriever(
-        history_chain(retriever=retriever), guard=guard, scope=lambda config: {"tenant": config["configurable"]["tenant"]}
+        history_chain(retriever=retriever),
+        guard=guard,
+        scope=lambda config: {"tenant": config["configurable"]["tenant"]},
     )
     guarded.invoke(FOLLOW_UP, {"configurable": {"tenant": "north"}}, tenant="all")
     assert retriever.calls == ["north"] * 3
@@ -514,7 +538,6 @@ async def test_clarification(guard):
 
 def test_the_host_s_span_is_the_parent(guard, monkeypatch):
     seen = probe(monkeypatch)
-    from rewriteguard.telemetry import spans
 
     class Tracing(BaseCallbackHandler):
         run_inline = True

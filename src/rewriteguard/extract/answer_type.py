@@ -29,8 +29,15 @@ _PHRASES = tuple(
     if phrase.split()[0] in _WH and len(phrase.split()) > 1
 )
 _AUXILIARIES = lexicon.words("regions", "auxiliaries") | {"ca", "wo", "do", "does", "did"}
-_ASKING = frozenset({"know", "tell", "explain", "ask", "wonder", "wondering", "about", "me", "us", "show", "describe", "curious", "understand", "say", "on", "you", "remember", "out", "clarify"})  # fmt: skip
-_OPENERS = lexicon.words("words", "function") - {"who", "whom", "whose", "what", "which", "when", "where", "why", "how", "if", "that", "not", "as", "while", "because", "since", "although", "until", "unless", "before", "after", "same", "one", "ones", "those", "this", "these", "it", "then"}  # fmt: skip
+_ASKING = frozenset({
+    "know", "tell", "explain", "ask", "wonder", "wondering", "about", "me", "us", "show", "describe", "curious",
+    "understand", "say", "on", "you", "remember", "out", "clarify",
+})  # fmt: skip
+_OPENERS = lexicon.words("words", "function") - {
+    "who", "whom", "whose", "what", "which", "when", "where", "why", "how", "if", "that", "not", "as", "while",
+    "because", "since", "although", "until", "unless", "before", "after", "same", "i", "he", "she", "we", "you",
+    "they", "one", "ones", "those", "this", "these", "it", "then",
+}  # fmt: skip
 _CLAUSE_ENDS = frozenset({".", "?", "!", ";", ":"})
 
 
@@ -47,7 +54,7 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
             last = doc[word.i + length - 1]
             yield token(Kind.ANSWER_TYPE, doc.text, word.idx, last.idx + len(last), value)
             opened = False
-        elif not word.is_punct and word.lower_ not in _OPENERS:
+        elif not word.is_punct and word.lower_ not in _OPENERS and not _leads_to_question_word(doc, word):
             opened = False
 
 
@@ -78,6 +85,11 @@ def _read(doc: Doc, word: Token, opened: bool) -> tuple[int, str] | None:
     if opened and lower in _AUXILIARIES and _has_subject(doc, word):
         return 1, "polar"
     return None
+
+
+def _leads_to_question_word(doc: Doc, word: Token) -> bool:
+    """True for "since when" and "until when"; elsewhere these open a clause."""
+    return word.lower_ in {"since", "until", "till"} and word.i + 1 < len(doc) and doc[word.i + 1].lower_ in _WH
 
 
 def _asks_inside(doc: Doc, word: Token) -> bool:
@@ -112,7 +124,7 @@ def _has_subject(doc: Doc, word: Token) -> bool:
     after = doc[word.i + 1] if word.i + 1 < len(doc) else None
     if after is None or after.is_punct:
         return False
-    if word.lower_ in {"may", "will", "might", "do"} and word.tag_ in {"NNP", "NN", "VB"}:
+    if word.lower_ in {"may", "will", "might", "do", "have"} and word.tag_ in {"NNP", "NN", "VB"}:
         return False
     # "Can you find ..." and "Could you tell ..." wrap a request.
     return not (after.lower_ in {"you", "u"} and word.lower_ in {"can", "could", "would", "will"})

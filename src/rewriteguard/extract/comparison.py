@@ -25,21 +25,22 @@ _PLAIN = lexicon.words("comparison", "plain")
 _BASES = {stem(w): group.split()[0] for group in lexicon.section("comparison")["bases"] for w in group.split()}
 _VERSUS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("comparison", "versus"))
 _PAIRS = lexicon.section("comparison")["opposites"]
-_SYNONYMS = {
+_SYNONYMS: dict[str, str] = {
     stem(w): group.split()[0] for group in lexicon.section("comparison")["synonyms"] for w in group.split()
 }
 
 
-def _direction_of(word: str) -> str:
-    return _SYNONYMS.get(stem(word), stem(word))
+def _direction(word: str) -> str:
+    """The one name of a direction, given the stem of any of its words."""
+    return _SYNONYMS.get(word, word)
 
 
-_OPPOSITES: dict[str, frozenset[str]] = {}
-for _one, _other in _PAIRS:
-    for _a, _b in ((_one, _other), (_other, _one)):
-        _OPPOSITES[stem(_a)] = _OPPOSITES.get(stem(_a), frozenset()) | {stem(_b)}
+_OPPOSED = frozenset(frozenset({_direction(stem(one)), _direction(stem(other))}) for one, other in _PAIRS)
 # Words that stand in a pair for a scale or a place as often as for a direction.
-_UNDIRECTED = frozenset({"most", "least", "more", "less", "before", "after", "up", "down", "left", "right", "open", "close", "above", "below", "con", "pro"})  # fmt: skip
+_UNDIRECTED = frozenset({
+    "most", "least", "more", "less", "before", "after", "up", "down", "left", "right", "open", "close", "above",
+    "below", "con", "pro",
+})  # fmt: skip
 _DIRECTIONS = frozenset(word for pair in _PAIRS for word in pair) - _UNDIRECTED
 
 
@@ -68,14 +69,9 @@ def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
 
 
 def opposed(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
-    """True where the two stand for opposite directions."""
-    one, other = ours.value.removeprefix("direction:"), theirs.value.removeprefix("direction:")
-    return other in _OPPOSITES.get(one, ())
-
-
-def opposites(ours: ProtectedToken) -> frozenset[str]:
-    """The stems that would turn a direction round; empty for scales."""
-    return _OPPOSITES.get(ours.value.removeprefix("direction:"), frozenset())
+    """True where the two stand for opposite directions, synonyms included: "rise" and "drop"."""
+    one, other = (_direction(token.value.removeprefix("direction:")) for token in (ours, theirs))
+    return frozenset({one, other}) in _OPPOSED
 
 
 def is_graded(token: ProtectedToken) -> bool:
@@ -85,7 +81,7 @@ def is_graded(token: ProtectedToken) -> bool:
 
 def _synonym(value: str) -> str:
     prefix, _, word = value.partition(":")
-    return f"{prefix}:{_SYNONYMS.get(word, word)}" if prefix == "direction" else value
+    return f"{prefix}:{_direction(word)}" if prefix == "direction" else value
 
 
 def _versus_length(doc: Doc, word: Token) -> int:
@@ -99,7 +95,7 @@ def _graded(doc: Doc, word: Token) -> tuple[int, str] | None:
     """End and value of a comparative or superlative that starts at `word`."""
     if word.lower_ in _MARKERS:
         after = doc[word.i + 1] if word.i + 1 < len(doc) else None
-        bound = word.i and doc[word.i - 1].lower_ in {"at", "no", "the"} and word.lower_ in {"least"}
+        bound = word.i and doc[word.i - 1].lower_ == "at" and word.lower_ == "least"
         if after is None or bound or after.pos_ not in {"ADJ", "ADV"} or after.lower_ in _PLAIN:
             return None
         scale = _BASES.get(stem(after.text), stem(after.text))
@@ -112,4 +108,6 @@ def _graded(doc: Doc, word: Token) -> tuple[int, str] | None:
             return None if known is None or degree is None else (word.idx + len(word), f"{known}:{degree}")
         degree = "superlative" if word.lower_.endswith("st") else "comparative"
     base = _IRREGULAR.get(word.lower_) or word.lemma_.lower()
+    if base == word.lower_:  # a typo or a noun that the tagger took for a comparative
+        return None
     return word.idx + len(word), f"{_BASES.get(stem(base), stem(base))}:{degree}"

@@ -15,6 +15,7 @@ _PHRASES = tuple(
     (tuple(phrase.split()), name)
     for phrase, name in sorted(lexicon.section("modality")["phrases"].items(), key=lambda item: -len(item[0]))
 )
+_NOUNS_TOO = frozenset({"may", "can", "must"})
 # "Can I take the tram?" asks for a possibility and for a permission at once.
 _OPEN = frozenset({"permission", "ability"})
 
@@ -45,10 +46,7 @@ def _read(doc: Doc, word: Token) -> tuple[int, str]:
     if word.lower_ == "ca":
         return 1, "ability"
     name = _CLASSES.get(word.lower_, "")
-    # "required" as an attribute ("the required form") names a thing and no obligation of the user.
-    if word.lower_ in {"required", "recommended", "possible"} and word.dep_ == "amod":
-        return 1, ""
-    # The month, and "might" as a noun.
-    if word.lower_ == "may" and word.tag_ not in {"MD", ""}:
+    # As an attribute ("the required form") it names a thing and no obligation of the user; "May", a can, a must.
+    if word.dep_ == "amod" or (word.lower_ in _NOUNS_TOO and word.tag_ not in {"MD", ""}):
         return 1, ""
     return 1, name

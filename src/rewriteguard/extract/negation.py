@@ -15,7 +15,9 @@ from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.tokens import Kind, ProtectedToken
 
-_MEMBERS = lexicon.words("negation", "members")
+_NOT = frozenset({"not", "n't", "n’t", "nt"})  # "dont" is cut into "do" and "nt"
+_MEMBERS = lexicon.words("negation", "members") | _NOT
+_AFTER_ANSWER = frozenset({"i", "sorry", "wait", "not", "thanks", "thank"})
 _PHRASES = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("negation", "phrases"))
 _EXCLUSIVE = lexicon.words("negation", "exclusive")
 _FUNCTION = lexicon.words("words", "function")
@@ -56,16 +58,18 @@ def _length(doc: Doc, word: Token) -> int:
 def _left_alone(doc: Doc, word: Token) -> bool:
     before = doc[word.i - 1].lower_ if word.i else ""
     after = doc[word.i + 1] if word.i + 1 < len(doc) else None
-    if word.lower_ == "no" and (after is None or after.is_punct or after.lower_ in {"i", "sorry", "wait", "not"}):
+    if word.lower_ == "no" and (after is None or after.is_punct or after.lower_ in _AFTER_ANSWER):
         return True
-    if word.lower_ == "not" and (before in {"or", "why", "if"} or (after is not None and after.lower_ in {"only", "sure"})):
+    if word.lower_ == "not" and (
+        before in {"or", "why", "if"} or (after is not None and after.lower_ in {"only", "sure"})
+    ):
         return True
-    return word.lower_ in {"n't", "not"} and (_opens_polar(doc, word) or _is_tag_question(doc, word))
+    return word.lower_ in _NOT and (_opens_polar(doc, word) or _is_tag_question(doc, word))
 
 
 def _opens_polar(doc: Doc, word: Token) -> bool:
     """True for "Isn't ...?" and "So don't you ...?": the same question as without the negation."""
-    if word.lower_ != "n't" or doc[-1].text != "?" or word.i == 0:
+    if word.lower_ == "not" or doc[-1].text != "?" or word.i == 0:
         return False
     for before in reversed(doc[: word.i - 1]):
         if before.is_punct:
@@ -81,8 +85,8 @@ def _is_tag_question(doc: Doc, word: Token) -> bool:
 
 
 def _scope(doc: Doc, word: Token, last: Token) -> str:
-    if doc.has_annotation("DEP") and word is last or word.i == last.i:
-        if word.dep_ == "neg" or word.lower_ in {"not", "n't", "never"}:
+    if word.i == last.i:
+        if word.dep_ == "neg" or word.lower_ in _NOT | {"never"}:
             head = word.head if word.head.i != word.i else None
             if head is not None and head.lower_ not in _FUNCTION:
                 return stem(head.lemma_)

@@ -26,7 +26,10 @@ _LONGEST = max(len(form) for form in _FORMS)
 _LANGUAGES = lexicon.words("qualifier", "languages")
 _LIMITS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("qualifier", "limits"))
 # Said of a person or a group only after "for": elsewhere they are the topic.
-_AUDIENCES = frozenset({"adult", "children", "infants", "teenagers", "seniors", "beginner", "experts", "senior", "junior", "male", "female"})  # fmt: skip
+_AUDIENCES = frozenset({
+    "adult", "children", "infants", "teenagers", "seniors", "beginner", "experts", "senior", "junior", "male",
+    "female",
+})  # fmt: skip
 
 same = same_value
 
@@ -56,12 +59,19 @@ def _read(doc: Doc, word: Token) -> tuple[int, str]:
     for phrase in _LIMITS:
         if word.lower_ == phrase[0] and tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
             return len(phrase), "limit:" + " ".join(phrase)
-    for length in range(_LONGEST * 2 - 1, 0, -1):
+    if word.text == "-":  # a hyphen belongs to the word before it
+        return 1, ""
+    for length in range(min(_LONGEST * 2 - 1, len(doc) - word.i), 0, -1):
         parts = tuple(part.lower_ for part in doc[word.i : word.i + length] if part.text != "-")
         value = _FORMS.get(parts)
-        if value and doc[min(word.i + length, len(doc)) - 1].text != "-":
+        if value and not _is_cut_off(doc, word.i + length):
             return (length, value) if _restricts(doc, word, length, value) else (1, "")
     return 1, ""
+
+
+def _is_cut_off(doc: Doc, end: int) -> bool:
+    """True where the words before `end` are only the front of a longer hyphenated word: "single-page"."""
+    return doc[end - 1].text == "-" or (end < len(doc) and doc[end].text == "-")
 
 
 def _restricts(doc: Doc, word: Token, length: int, value: str) -> bool:
@@ -69,11 +79,12 @@ def _restricts(doc: Doc, word: Token, length: int, value: str) -> bool:
     if value in _AUDIENCES:
         before = [part.lower_ for part in doc[max(0, word.i - 3) : word.i]]
         return "for" in before or "among" in before
-    if word.tag_ in {"VBZ", "VBP", "VB"} or (word.tag_ == "VBD" and word.dep_ not in {"amod", "acl"}):
+    verb = word.tag_ in {"VBZ", "VBP", "VB"} or (word.tag_ == "VBD" and word.dep_ not in {"amod", "acl"})
+    if verb and length == 1:
         return False
     if word.lower_ == "used" and word.dep_ != "amod":
         return False
-    last = doc[min(word.i + length, len(doc)) - 1]
+    last = doc[word.i + length - 1]
     after = doc[last.i + 1] if last.i + 1 < len(doc) else None
     # An attribute of a noun, or a predicate ("is it free", "the draft").
     return not (word.pos_ == "PROPN" and after is not None and after.pos_ == "PROPN")

@@ -14,10 +14,14 @@ from rewriteguard.extract.base import same_value, token
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
-_GROUPS = {word: name for name, group in lexicon.section("quantifier")["groups"].items() for word in group.split()}
+_GROUPS: dict[str, str] = {
+    word: name for name, group in lexicon.section("quantifier")["groups"].items() for word in group.split()
+}
 _PROTECTED = lexicon.words("quantifier", "protected")
-_ORDINALS = lexicon.section("equivalents")["numbers"]
-_POINTING = frozenset({"one", "ones", "two", "of", "these", "those", "this", "that", "them", "it", "they", "?", ".", ","})
+_ORDINALS: dict[str, str] = dict(lexicon.section("equivalents")["numbers"])
+_POINTING = frozenset(
+    {"one", "ones", "two", "of", "these", "those", "this", "that", "them", "it", "they", "?", ".", ","}
+)
 _FIXED_BEFORE = {"all": {"at", "after", "most", "first", "not"}, "first": {"at"}, "last": {"at"}}
 _FIXED_AFTER = {
     "all": {"about", "right", "over", "time", "star", "-", "of", "i", "you", "we", "my", "your", "along"},

@@ -211,6 +211,8 @@ def _compare_to_calendar(ours: str, theirs: str, frames: tuple[str, str]) -> Mat
     if frames == ("yearless", "yearless"):
         a, b = time_value.in_year(ours, 2000), time_value.in_year(theirs, 2000)
         return Match.NARROWER if a and b and a[0] <= b[0] and b[1] <= a[1] else Match.DIFFERENT
+    if frames == ("weekday", "yearless"):
+        return Match.NARROWER  # a Monday, and which one
     return Match.DIFFERENT if frames[0] == frames[1] else Match.UNKNOWN
 
 

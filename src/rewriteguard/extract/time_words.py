@@ -89,7 +89,7 @@ def _clock(m: re.Match[str]) -> str | None:
     hours = [hour % 24]
     if half:
         hours = [hour % 12 + (12 if half == "p" else 0)]
-    elif 1 <= hour <= 12 and not group(m, "h24") and not m["hour"].startswith("0"):  # 5:30: morning or afternoon
+    elif 1 <= hour < 12 and not group(m, "h24") and not m["hour"].startswith("0"):  # 5:30: morning or afternoon
         hours = [hour % 12, hour % 12 + 12]
     return "|".join(f"T{h:02}:{minute:02}{zone}" for h in hours)
 

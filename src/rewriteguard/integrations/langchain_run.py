@@ -12,6 +12,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import patch_config
 
 from rewriteguard.asking import Ask, ask_for
+from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
 from rewriteguard.errors import ClarificationNeeded, InputError
 from rewriteguard.guard import Guard
@@ -20,7 +21,6 @@ from rewriteguard.integrations.langchain_chain import own_count
 from rewriteguard.policy import Action, Decision, Policy
 from rewriteguard.rewrite import Judge, default_guard
 from rewriteguard.telemetry import Host, Telemetry, default_telemetry
-from rewriteguard.verdict import Profile
 
 # Source: fusing four documents an arm was neutral on MTRAG, QReCC and CAsT; the gain came with twenty.
 _OVERFETCH = 20

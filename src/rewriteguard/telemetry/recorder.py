@@ -11,6 +11,7 @@ from typing import Any
 
 from opentelemetry import context as otel_context
 
+from rewriteguard.assessment import Profile, Verdict
 from rewriteguard.conversation import Conversation
 from rewriteguard.policy import Action, Decision
 from rewriteguard.telemetry import names
@@ -19,7 +20,6 @@ from rewriteguard.telemetry.content import content_from
 from rewriteguard.telemetry.instruments import instruments
 from rewriteguard.telemetry.names import Attributes, SpanName
 from rewriteguard.telemetry.spans import Host, Span
-from rewriteguard.verdict import Profile, Verdict
 
 
 class Telemetry:

@@ -1,0 +1,126 @@
+"""What a rewrite brings in from the history although the turn did not ask for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+from rewriteguard.conversation import Role
+from rewriteguard.grounding import source_of_words
+from rewriteguard.reading import Past
+from rewriteguard.reference import open_references
+from rewriteguard.scene import LITERAL, Scene, new_words, run_evidence, unit_evidence
+from rewriteguard.support import is_content
+from rewriteguard.tokens import Evidence, Finding, Kind, ProtectedToken, in_rewrite
+from rewriteguard.words import Word
+
+_NAMED = LITERAL | {Kind.ENTITY}
+_ASKS_FOR_IDENTIFIER = re.compile(
+    r"""\b(?: link | url | address | website | e-?mail | phone | number | code | reference | id | ticket | file | path
+         | name | command | error | key )s?\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PILED = 2  # questions of a rewrite, and content words of one, from which a repeated question counts
+_RECENT = 2  # exchanges; an antecedent lies further back in under a tenth of people's rewrites of CANARD
+
+
+def drift_findings(scene: Scene) -> Iterable[Finding]:
+    """What was brought in: a noun in another's place, names and numbers, whole questions, codes nobody vouches for."""
+    yield from _replaced_topic(scene)
+    yield from _drifted(scene)
+    yield from _low_trust(scene)
+
+
+def _replaced_topic(scene: Scene) -> Iterable[Finding]:
+    """A noun of a complete turn with a phrase of the history in its place, and every other word kept."""
+    if scene.dependent or not scene.past.messages:
+        return
+    ours = [w for w in scene.turn.words if any(c.isalnum() for c in w.text)]
+    theirs = [w for w in scene.rewrite.words if any(c.isalnum() for c in w.text)]
+    matcher = SequenceMatcher(None, [w.stem for w in ours], [w.stem for w in theirs], autojunk=False)
+    changes = [(ours[a:b], theirs[c:d]) for operation, a, b, c, d in matcher.get_opcodes() if operation != "equal"]
+    changes = [(lost, new) for lost, new in changes if any(map(is_content, lost)) or any(map(is_content, new))]
+    if len(changes) != 1:
+        return
+    lost = [w for w in changes[0][0] if _is_common_noun(w) and not scene.rewrite.vocabulary.supports(w)]
+    new = [w for w in changes[0][1] if _is_common_noun(w) and not scene.turn.vocabulary.supports(w)]
+    if lost and new and source_of_words(new, scene.past) is not None:
+        yield Finding("altered.topic", Kind.TOPIC, (run_evidence("turn", scene.turn, lost), run_evidence("rewrite", scene.rewrite, new)))
+
+
+def _is_common_noun(word: Word) -> bool:
+    """A name in place of a noun says which one is meant; another common noun is another thing."""
+    return word.tag in {"NN", "NNS"} and word.text.islower() and is_content(word)
+
+
+def _drifted(scene: Scene) -> Iterable[Finding]:
+    """Names and numbers of the history in a turn that was complete, or from a topic that was left."""
+    carried = [t for t in scene.comparison.carried if t.kind in _NAMED and not _extends_own_name(scene, t)]
+    names = [t for t in carried if t.kind is Kind.ENTITY]
+    several = len({t.turn for t in names}) > 1 and any(t.kind is Kind.ENTITY for t in scene.turn.tokens)
+    for token in carried:
+        added = not scene.dependent and (_is_code(token) or (several and token in names))
+        if added:
+            yield Finding("drifted", token.kind, _with_source(token, scene.past))
+        elif _is_stale(token, scene):
+            yield Finding("drifted.stale", token.kind, _with_source(token, scene.past))
+    if not scene.turn.regions.asking and not scene.dependent:
+        new = new_words(scene.rewrite, scene.turn)
+        if new:
+            yield Finding("drifted.chat", Kind.TOPIC, (run_evidence("rewrite", scene.rewrite, new[:1]),))
+    yield from _piled_questions(scene)
+
+
+def _is_code(token: ProtectedToken) -> bool:
+    """True for numbers, codes and addresses; a quoted title is a name."""
+    return token.kind is Kind.IDENTIFIER and token.text[0] not in "\"'\u201c\u2018"
+
+
+def _extends_own_name(scene: Scene, token: ProtectedToken) -> bool:
+    """True for "Salvador Dali" where the turn says "Dali"."""
+    return any(scene.turn.vocabulary.supports(w) for w in scene.rewrite.words_of(token) if is_content(w))
+
+
+def _is_stale(token: ProtectedToken, scene: Scene) -> bool:
+    """True where the last exchanges neither name the thing nor point back to anything."""
+    past = scene.past
+    recent = past.recent(_RECENT)
+    if len(recent.messages) == len(past.messages) or any(m.index == token.turn for m in recent.messages):
+        return False
+    if any(recent.vocabulary.supports(w) for w in scene.rewrite.words_of(token) if is_content(w)):
+        return False
+    return not any(open_references(reading, past) for reading in recent.by(Role.USER).readings)
+
+
+def _piled_questions(scene: Scene) -> Iterable[Finding]:
+    """Earlier questions of the user that stand whole beside the new one."""
+    units = scene.rewrite.regions.asking
+    if len(units) < _PILED:
+        return
+    earlier = [{w.stem for w in reading.content} for reading in scene.past.by(Role.USER).readings]
+    own = {w.stem for w in scene.turn.content}
+    for unit in units:
+        said = {w.stem for w in scene.rewrite.words[unit.first : unit.last] if is_content(w)}
+        if len(said) >= _PILED and said in earlier and not said & own:
+            yield Finding("drifted.pile", Kind.TOPIC, (unit_evidence("rewrite", scene.rewrite, unit),))
+
+
+def _with_source(token: ProtectedToken, past: Past) -> tuple[Evidence, ...]:
+    for message, reading in zip(past.messages, past.readings, strict=True):
+        if message.index == token.turn:
+            for theirs in reading.tokens:
+                if theirs.kind is token.kind and theirs.value == token.value:
+                    return (in_rewrite(token), Evidence("history", theirs.text, theirs.start, theirs.end, token.turn))
+    return (in_rewrite(token),)
+
+
+def _low_trust(scene: Scene) -> Iterable[Finding]:
+    """Identifiers that no user said, carried into a rewrite whose turn does not ask for one."""
+    user = scene.past.by(Role.USER)
+    for token in scene.comparison.carried:
+        said = any(t.value == token.value for r in user.readings for t in r.tokens) or token.text in " ".join(m.text for m in user.messages)
+        if _is_code(token) and not said and not _ASKS_FOR_IDENTIFIER.search(scene.turn.text):
+            yield Finding("low_trust", token.kind, _with_source(token, scene.past))
+
+

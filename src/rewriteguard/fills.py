@@ -1,0 +1,153 @@
+"""How a rewrite filled the references of its turn: from where, with the wrong thing, with one of several, or not at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from rewriteguard.assessment import Fill
+from rewriteguard.conversation import Role
+from rewriteguard.grounding import source_of_words
+from rewriteguard.reading import Reading
+from rewriteguard.reference import Pointer, open_references, ordinal_of
+from rewriteguard.scene import Scene, lower_of, new_words, phrases_of, reference_evidence, run_evidence
+from rewriteguard.support import Vocabulary, is_content
+from rewriteguard.tokens import Evidence, Finding, Kind
+from rewriteguard.words import Word
+
+_OPEN = (Pointer.SINGULAR, Pointer.PLURAL, Pointer.SET, Pointer.PLACE, Pointer.ONE)
+_ITEM = re.compile(
+    r"""(?:^|(?<=\s))(?P<number>\d{1,2})[.)]\s+      # "1." or "1)"
+        (?P<item>\S[^\n]{0,200}?)                    # the item, up to
+        (?=\s+\d{1,2}[.)]\s|\n|$)                   # the next number or the end of the line""",
+    re.VERBOSE,
+)
+
+
+def fill_findings(scene: Scene, readings: Sequence[str]) -> Iterable[Finding]:
+    """References left open, filled with one of several things, or with the wrong item of a list.
+
+    Args:
+        scene: Turn, rewrite and history.
+        readings: The equal antecedents that `candidates` found.
+    """
+    yield from _unresolved(scene)
+    yield from _ambiguous_set(scene)
+    yield from _wrong_item(scene)
+    if readings:
+        pointing = next(r for r in scene.references if r.pointer is Pointer.SINGULAR)
+        yield Finding("ambiguous.candidates", None, (reference_evidence("turn", scene.turn, pointing),))
+
+
+def fills_of(scene: Scene) -> Iterable[Fill]:
+    """What fills each reference, with the history item that said it; an ellipsis has no words of its own."""
+    if not scene.dependent:
+        return
+    references = [r for r in scene.references if r.first < r.last] or list(scene.references)
+    for reference, phrase in zip(references, phrases_of(new_words(scene.rewrite, scene.turn)), strict=False):
+        source = source_of_words(phrase, scene.past)
+        if source is None:
+            continue
+        message = next(m for m in scene.past.messages if m.index == source)
+        pointing = reference_evidence("turn", scene.turn, reference).text if reference.first < reference.last else ""
+        words = run_evidence("rewrite", scene.rewrite, phrase).text
+        found = re.search(re.escape(words), message.text, re.IGNORECASE)
+        start, end = found.span() if found else (None, None)
+        yield Fill(pointing, words, source, message.role.value, start, end)
+
+
+def candidates(scene: Scene) -> tuple[str, ...]:
+    """Two equal antecedents of a singular reference, of which the rewrite keeps one; empty otherwise."""
+    if not any(r.pointer is Pointer.SINGULAR for r in scene.references):
+        return ()
+    last = (scene.past.last(role) for role in (Role.USER, Role.ASSISTANT))
+    pair = next((pair for pair in (_coordinated(reading) for reading in last if reading) if pair), ())
+    if not pair:
+        return ()
+    named = [_names_item(scene.rewrite.vocabulary, item, pair) for item in pair]
+    return tuple(" ".join(w.text for w in item) for item in pair) if sum(named) == 1 else ()
+
+
+def _coordinated(reading: Reading) -> tuple[tuple[Word, ...], ...]:
+    """Two noun groups joined by "and" or "or" that name things of one sort; empty where there are none."""
+    words = reading.words
+    for word in words:
+        if word.lower not in {"and", "or"} or not 0 < word.i < len(words) - 1:
+            continue
+        left, right = _group_before(words, word.i), _group_after(words, word.i + 1)
+        named = all(any(w.text[:1].isupper() for w in group) for group in (left, right))
+        alike = named and (left[-1].stem == right[-1].stem or all(w.text[:1].isupper() for w in (left[-1], right[-1])))
+        if left and right and alike:
+            return (left, right)
+    return ()
+
+
+def _group_before(words: Sequence[Word], end: int) -> tuple[Word, ...]:
+    start = end
+    while start > 0 and _is_in_group(words[start - 1]):
+        start -= 1
+    return tuple(words[start:end])
+
+
+def _group_after(words: Sequence[Word], start: int) -> tuple[Word, ...]:
+    while start < len(words) and words[start].lower in {"the", "a", "an", "our", "your"}:
+        start += 1
+    end = start
+    while end < len(words) and _is_in_group(words[end]):
+        end += 1
+    return tuple(words[start:end])
+
+
+def _is_in_group(word: Word) -> bool:
+    """A word of a noun group; in texts that were not tagged only a capital tells."""
+    return word.pos in {"NOUN", "PROPN", "ADJ", "NUM"} or (not word.pos and word.text[:1].isupper())
+
+
+def _names_item(vocabulary: Vocabulary, item: Sequence[Word], others: Sequence[Sequence[Word]]) -> bool:
+    """True where the words that tell an item from the others are there."""
+    shared = {w.stem for other in others if other is not item for w in other}
+    own = [w for w in item if w.stem not in shared and is_content(w)]
+    return bool(own) and all(vocabulary.supports(w) for w in own)
+
+
+def _unresolved(scene: Scene) -> Iterable[Finding]:
+    """References that the rewrite left as open as they were: nothing of the conversation was put in."""
+    if not scene.past.messages or new_words(scene.rewrite, scene.turn):
+        return
+    regions = scene.turn.regions
+    ours = {lower_of(scene.turn, r) for r in scene.references if r.pointer in _OPEN and regions.protects(r.first)}
+    for theirs in open_references(scene.rewrite, scene.past):
+        if theirs.pointer in _OPEN and lower_of(scene.rewrite, theirs) in ours:
+            yield Finding("unresolved", None, (reference_evidence("rewrite", scene.rewrite, theirs),))
+            return
+    if any(r.pointer is Pointer.ELLIPSIS for r in scene.references):
+        yield Finding("unresolved", None, (Evidence("turn", scene.turn.text, 0, len(scene.turn.text)),))
+
+
+def _ambiguous_set(scene: Scene) -> Iterable[Finding]:
+    """A reference to several things whose word is gone, and one singular thing in its place."""
+    for reference in scene.references:
+        if reference.pointer is not Pointer.SET or lower_of(scene.turn, reference) in scene.rewrite.text.casefold():
+            continue
+        new = new_words(scene.rewrite, scene.turn)
+        joined = any(w.lower in {"and", "or", "both"} for w in scene.rewrite.words) and len(new) > 1
+        plural = any(w.tag in {"NNS", "NNPS"} for w in new)
+        if new and not joined and not plural and len(phrases_of(new)) == 1:
+            fill = run_evidence("rewrite", scene.rewrite, new)
+            yield Finding("ambiguous.set", None, (reference_evidence("turn", scene.turn, reference), fill))
+
+
+def _wrong_item(scene: Scene) -> Iterable[Finding]:
+    """An ordinal ("the first one") filled with another item of the last list than the one it counts."""
+    listed = scene.past.last(Role.ASSISTANT)
+    items = [m.group("item").strip(" .;,") for m in _ITEM.finditer(listed.text)] if listed else []
+    for reference in scene.references:
+        number = ordinal_of(scene.turn, reference) if reference.pointer is Pointer.ORDINAL else 0
+        if not number or not items or abs(number) > len(items):
+            continue
+        right = items[number - 1] if number > 0 else items[number]
+        spans = {item: re.search(re.escape(item), scene.rewrite.text, re.IGNORECASE) for item in items}
+        other = next((m for item, m in spans.items() if m and item != right), None)
+        if other is not None and not spans[right]:
+            fill = Evidence("rewrite", other.group(), other.start(), other.end())
+            yield Finding("altered.item", Kind.ENTITY, (reference_evidence("turn", scene.turn, reference), fill))

@@ -1,0 +1,67 @@
+"""What of a turn's questions and corrections a rewrite lost as a whole, or turned round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rewriteguard.reading import Reading
+from rewriteguard.regions import Unit, UnitKind
+from rewriteguard.scene import Scene, new_words, unit_evidence
+from rewriteguard.support import is_content
+from rewriteguard.tokens import Evidence, Finding, Kind, in_turn
+
+_CUT_SHARE = 0.33  # of the content words: a third of a question is more than its wording
+
+
+def loss_findings(scene: Scene) -> Iterable[Finding]:
+    """Questions and corrections of which nothing is left, nouns cut out, and roles that changed places."""
+    yield from _lost_units(scene)
+    yield from _cut_out(scene)
+    yield from _swapped_roles(scene)
+
+
+def _lost_units(scene: Scene) -> Iterable[Finding]:
+    """Questions and corrections of which the rewrite holds nothing."""
+    units = scene.turn.regions.asking
+    kept = {unit: _coverage(scene, unit) for unit in units}
+    for unit, (held, total) in kept.items():
+        others = any(h for other, (h, _) in kept.items() if other is not unit)
+        if unit.kind is UnitKind.CORRECTION and total and held * 2 < total:
+            yield Finding("correction_lost", None, (unit_evidence("turn", scene.turn, unit),))
+        elif total >= 2 and not held and (len(units) == 1 or others):
+            yield Finding("question_lost", None, (unit_evidence("turn", scene.turn, unit),))
+
+
+def _cut_out(scene: Scene) -> Iterable[Finding]:
+    """Nouns cut out of a complete turn, and nothing put in their place."""
+    lost = [t for t in scene.comparison.dropped if t.kind is Kind.TOPIC and scene.turn.regions.protects(scene.turn.words_of(t)[0].i)]
+    total = sum(scene.turn.regions.protects(w.i) for w in scene.turn.content)
+    if not scene.dependent and lost and len(lost) >= _CUT_SHARE * total and not new_words(scene.rewrite, scene.turn):
+        yield Finding("dropped.cut", Kind.TOPIC, tuple(in_turn(token) for token in lost))
+
+
+def _swapped_roles(scene: Scene) -> Iterable[Finding]:
+    """Who does it and to whom it is done changed places: "who beat X" and "whom did X beat"."""
+    theirs = {(subject, verb, object_) for subject, verb, object_ in _clauses(scene.rewrite)}
+    for subject, verb, object_ in _clauses(scene.turn):
+        if subject != object_ and (object_, verb, subject) in theirs:
+            yield Finding("altered.roles", Kind.TOPIC, (Evidence("turn", scene.turn.text, 0, len(scene.turn.text)),))
+
+
+def _clauses(reading: Reading) -> Iterable[tuple[str, str, str]]:
+    """Stems of subject, verb and object of each active clause."""
+    for verb in reading.words:
+        arguments = {w.dep: w for w in reading.words if w.head == verb.i and w.i != verb.i}
+        if "nsubj" in arguments and "dobj" in arguments:
+            yield arguments["nsubj"].stem, verb.stem, arguments["dobj"].stem
+
+
+def _coverage(scene: Scene, unit: Unit) -> tuple[int, int]:
+    pointing = {i for r in scene.references for i in range(r.first, r.last)}
+    words = [
+        w for w in scene.turn.words[unit.first : unit.last]
+        if is_content(w) and w.i not in pointing and not scene.turn.regions.is_withdrawn(w.i)
+    ]  # fmt: skip
+    return sum(scene.rewrite.vocabulary.supports(w) for w in words), len(words)
+
+

@@ -1,0 +1,73 @@
+"""A turn, its rewrite and what stands before them, side by side; and the words that the rewrite added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rewriteguard.compare import Comparison
+from rewriteguard.reading import Past, Reading
+from rewriteguard.reference import Reference
+from rewriteguard.regions import Unit
+from rewriteguard.tokens import Evidence, Kind
+from rewriteguard.words import Word
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A turn, its rewrite and what stands before them."""
+
+    turn: Reading
+    rewrite: Reading
+    past: Past
+    references: tuple[Reference, ...]
+    comparison: Comparison
+    dependent: bool
+
+
+LITERAL = frozenset({Kind.TIME, Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
+"""The kinds that need no English word list."""
+
+
+def new_words(rewrite: Reading, turn: Reading) -> tuple[Word, ...]:
+    """The content words of a rewrite that its turn does not support."""
+    return tuple(w for w in rewrite.content if not turn.vocabulary.supports(w))
+
+
+def invented_words(scene: Scene) -> tuple[Word, ...]:
+    """The content words of a rewrite that neither turn nor history supports; numbers and codes are judged apart."""
+    judged = [t for t in scene.rewrite.tokens if t.kind in LITERAL and t.value != "present"]
+    words = [
+        w for w in new_words(scene.rewrite, scene.turn)
+        if not scene.past.vocabulary.supports(w) and not any(t.start < w.end and w.start < t.end for t in judged)
+    ]  # fmt: skip
+    return tuple(w for run in phrases_of(words) if not scene.turn.vocabulary.expands(run) for w in run)
+
+
+def phrases_of(words: Sequence[Word]) -> list[tuple[Word, ...]]:
+    """Runs of words that stand side by side, one function word between them allowed."""
+    runs: list[list[Word]] = []
+    for word in words:
+        if runs and word.i - runs[-1][-1].i <= 2:
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    return [tuple(run) for run in runs]
+
+
+def run_evidence(where: str, reading: Reading, words: Sequence[Word]) -> Evidence:
+    return Evidence(where, reading.text[words[0].start : words[-1].end], words[0].start, words[-1].end)
+
+
+def unit_evidence(where: str, reading: Reading, unit: Unit) -> Evidence:
+    start, end = reading.words[unit.first].start, reading.words[unit.last - 1].end
+    return Evidence(where, reading.text[start:end], start, end)
+def reference_evidence(where: str, reading: Reading, reference: Reference) -> Evidence:
+    start, end = reading.words[reference.first].start, reading.words[reference.last - 1].end
+    return Evidence(where, reading.text[start:end], start, end)
+
+
+def lower_of(reading: Reading, reference: Reference) -> str:
+    return " ".join(w.lower for w in reading.words[reference.first : reference.last])
+
+
