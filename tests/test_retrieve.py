@@ -8,8 +8,9 @@ import pytest
 
 from fakes import HISTORY, FakeGuard, probe
 from rewriteguard.assessment import Verdict
+from rewriteguard.decision import Action
 from rewriteguard.errors import InputError, ScopeError
-from rewriteguard.policy import Action, Policy
+from rewriteguard.policy import Policy
 from rewriteguard.retrieve import GuardedSearch, Hit, Status
 
 TURN = "And how long does it take?"
@@ -348,7 +349,7 @@ def test_scope_is_asked_once_and_limits_every_arm(run):
     index = Index()
     run(index, scope=scope, keywords={"limit": 50, "lang": "en"})
     assert asked == [{"limit": 50, "lang": "en"}]
-    assert dict(index.calls) == dict.fromkeys(LISTS, {"tenant": "north", "limit": 5, "lang": "en"})
+    assert dict(index.calls) == {query: {"tenant": "north", "limit": 5, "lang": "en"} for query in LISTS}
 
 
 @pytest.mark.parametrize(
@@ -425,6 +426,12 @@ def test_errors_that_name_what_is_wrong():
         GuardedSearch(Index().search, GOOD, guard=FakeGuard(), rewrite_when="never")
     with pytest.raises(InputError, match="search: expected a list of items, got str"):
         GuardedSearch(lambda query: "text", GOOD, guard=FakeGuard()).run(TURN)
+
+
+def test_search_keywords_may_have_any_name(run):
+    index = Index()
+    run(index, keywords={"origin": "web", "function": "f", "text": "t"})
+    assert index.calls[0][1] == {"origin": "web", "function": "f", "text": "t"}
 
 
 async def test_a_search_that_returns_its_coroutine_and_a_running_loop():

@@ -9,8 +9,9 @@ from fakes import HISTORY, FakeGuard, probe
 from rewriteguard import rewrite as module
 from rewriteguard.assessment import Verdict
 from rewriteguard.conversation import Conversation
+from rewriteguard.decision import Action
 from rewriteguard.errors import HistoryError, InputError
-from rewriteguard.policy import Action, Policy
+from rewriteguard.policy import Policy
 from rewriteguard.rewrite import asafe_rewrite, default_guard, safe_rewrite
 
 TURN = "And how long does it take?"

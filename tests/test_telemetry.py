@@ -8,6 +8,7 @@ import time
 import pytest
 from opentelemetry import context as otel_context
 from opentelemetry import trace
+from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.trace import StatusCode
 
 from fakes import HISTORY, FakeGuard, probe
@@ -19,6 +20,7 @@ from rewriteguard.retrieve import GuardedSearch
 from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
 from rewriteguard.telemetry import Telemetry, contain, recorder, spans
 from rewriteguard.telemetry.content import Capture, Content, content_from
+from rewriteguard.telemetry.instruments import make_instruments
 
 TURN = "And how long takes a zebrafinch?"
 GOOD = "How long does it take to renew a quokkapermit?"
@@ -232,18 +234,20 @@ def test_full_capture_is_the_default_and_the_test_can_see_words(seen):
     assert leaks(seen.text()) == SECRETS
 
 
-@pytest.mark.parametrize("variable", ["REWRITEGUARD_CAPTURE_CONTENT", "argument", "general switch", "unreadable"])
+SWITCHES = {
+    "own switch": ("REWRITEGUARD_CAPTURE_CONTENT", "off"),
+    "general switch": ("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "false"),
+    "unreadable": ("REWRITEGUARD_CAPTURE_CONTENT", "ful"),
+}
+
+
+@pytest.mark.parametrize("variable", ["argument", *SWITCHES])
 def test_content_off_leaves_no_word_anywhere(seen, monkeypatch, variable, caplog):
     caplog.set_level(logging.DEBUG)
     if variable == "argument":
         telemetry = Telemetry(capture="off")
     else:
-        name = (
-            "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-            if "general" in variable
-            else "REWRITEGUARD_CAPTURE_CONTENT"
-        )
-        monkeypatch.setenv(name, {"general switch": "false", "unreadable": "ful"}.get(variable, "off"))
+        monkeypatch.setenv(*SWITCHES[variable])
         telemetry = Telemetry()
     everything(telemetry)
     assert leaks(seen.text()) == []
@@ -448,15 +452,23 @@ def test_the_logger_says_codes_of_what_is_not_preserved(caplog):
 # without and with an SDK
 
 
-def test_without_an_sdk_nothing_is_recorded_or_serialised(monkeypatch):
-    def redact(text):
-        raise AssertionError("serialised")
+@pytest.fixture
+def no_sdk(monkeypatch):
+    """What the API does by itself; another test may have set a provider for the process."""
+    made = make_instruments(NoOpMeterProvider().get_meter("rewriteguard"))
+    monkeypatch.setattr(spans, "tracer", lambda: trace.NoOpTracer())
+    monkeypatch.setattr(recorder, "instruments", lambda: made)
 
-    assert len(retrieve(Telemetry(redact=redact)).items) == 12
+
+def test_without_an_sdk_nothing_is_serialised(no_sdk):
+    seen = []
+    result = retrieve(Telemetry(redact=lambda text: seen.append(text) or text))
+    assert (len(result.items), len(result.id), seen) == (12, 32, [])
 
 
 AFTERWARDS = """
 from opentelemetry import trace
+from opentelemetry.metrics import NoOpMeterProvider
 from rewriteguard.telemetry import Telemetry
 from rewriteguard.conversation import Conversation
 with Telemetry().retrieve(Conversation("before")) as span:
@@ -472,7 +484,7 @@ def test_a_provider_that_is_set_later_works():
     subprocess.run([sys.executable, "-c", AFTERWARDS], check=True)
 
 
-def test_cost_without_an_sdk():
+def test_cost_without_an_sdk(no_sdk):
     telemetry = Telemetry()
     talk = conversation()
     decision = FakeGuard().decide(TURN, GOOD, HISTORY)

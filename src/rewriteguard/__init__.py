@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rewriteguard.assessment import Assessment, Fault, Profile, Severity, Verdict
     from rewriteguard.conversation import Conversation
+    from rewriteguard.decision import Action, Decision, WeightedQuery
     from rewriteguard.errors import (
         ClarificationNeeded,
         HistoryError,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from rewriteguard.extract import DEFAULT_EXTRACTORS
     from rewriteguard.fuse import reciprocal_rank_fusion
     from rewriteguard.guard import Guard
-    from rewriteguard.policy import Action, Decision, Policy, WeightedQuery
+    from rewriteguard.policy import Policy
     from rewriteguard.retrieve import GuardedSearch, Hit, Result
     from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
     from rewriteguard.telemetry import Telemetry
@@ -65,6 +66,7 @@ __all__ = [
 
 _MODULES = {
     "conversation": ("Conversation",),
+    "decision": ("Action", "Decision", "WeightedQuery"),
     "errors": (
         "ClarificationNeeded",
         "HistoryError",
@@ -78,7 +80,7 @@ _MODULES = {
     "extract": ("DEFAULT_EXTRACTORS",),
     "fuse": ("reciprocal_rank_fusion",),
     "guard": ("Guard",),
-    "policy": ("Action", "Decision", "Policy", "WeightedQuery"),
+    "policy": ("Policy",),
     "retrieve": ("GuardedSearch", "Hit", "Result"),
     "rewrite": ("asafe_rewrite", "safe_rewrite"),
     "telemetry": ("Telemetry",),

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from rewriteguard.decision import Origin, WeightedQuery
 from rewriteguard.drivers import Budget, Handle, Runner, call, error_of
 from rewriteguard.errors import InputError
 from rewriteguard.fuse import Hit
-from rewriteguard.policy import Origin, WeightedQuery
 from rewriteguard.telemetry import Telemetry
 
 

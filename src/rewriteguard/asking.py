@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from rewriteguard.conversation import Conversation, text_of
+from rewriteguard.decision import Reason
 from rewriteguard.drivers import Runner, call, error_of, is_async
 from rewriteguard.errors import InputError
-from rewriteguard.policy import Reason
 from rewriteguard.telemetry import Telemetry
 
 

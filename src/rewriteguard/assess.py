@@ -14,7 +14,7 @@ from rewriteguard.extract.base import Facts
 from rewriteguard.extract.comparison import is_graded
 from rewriteguard.extract.negation import CONTRAST
 from rewriteguard.fills import candidates, fill_findings, fills_of
-from rewriteguard.filters import filter_tokens
+from rewriteguard.filters import NO_FILTER, read_filter
 from rewriteguard.form import form_findings
 from rewriteguard.language.detect import language_of
 from rewriteguard.losses import loss_findings
@@ -63,9 +63,9 @@ def assess(
     references = open_references(turn, past)
     facts = Facts(reference_date, equivalents)
     spans = [_span(turn, r) for r in references if r.first < r.last and r.pointer is not Pointer.RELATIONAL]
-    tokens = tuple(filter_tokens(filtered, read)) if filtered is not None else ()
-    comparison = compare(turn, rewrite, past, facts, consumed=spans, filtered=tokens)
-    scene = Scene(turn, rewrite, past, references, comparison, is_dependent(turn, past, references))
+    carried = NO_FILTER if filtered is None else read_filter(filtered, read)
+    comparison = compare(turn, rewrite, past, facts, consumed=spans, filtered=carried)
+    scene = Scene(turn, rewrite, past, references, comparison, is_dependent(turn, past, references), facts)
     gaps = _gaps(scene)
     readings = candidates(scene)
     findings = [*form_findings(turn, rewrite, past), *_token_findings(scene, literal_only="language" in gaps)]
@@ -121,6 +121,8 @@ def _unread(conversation: Conversation, raw: str, query: str, finding: Finding, 
 
 def _gaps(scene: Scene) -> tuple[str, ...]:
     gaps = []
+    if any(len(message.text) > MAX_MESSAGE for message in scene.past.messages):
+        gaps.append("history_size")
     language = language_of(w.text for w in scene.turn.words)
     if language not in {"", "en"}:
         gaps.append("language")
@@ -169,7 +171,7 @@ def _row(scene: Scene, token: ProtectedToken) -> str:
 
 
 def _tells(turn: Reading, position: int) -> bool:
-    """True inside a whole sentence ("I do not like how it looks", "So it never opened?"): a question made of it turns it."""
+    """True inside a whole sentence ("I do not like it", "So it never opened?"): a question made of it turns it."""
     unit = next((u for u in turn.regions.asking if u.holds(position)), None)
     if unit is None or unit.kind not in (UnitKind.STATEMENT, UnitKind.QUESTION):
         return False

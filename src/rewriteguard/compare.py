@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rewriteguard.extract import answer_type, comparison, negation, qualifier, same_for
+from rewriteguard.extract import answer_type, comparison, qualifier, same_for
 from rewriteguard.extract.base import Facts, Match
+from rewriteguard.filters import NO_FILTER, Filtered
 from rewriteguard.grounding import source_of
-from rewriteguard.language import lexicon
-from rewriteguard.language.stem import stem
 from rewriteguard.reading import Past, Reading
 from rewriteguard.regions import UnitKind
+from rewriteguard.saying import is_twin, rewrite_says, turn_says, words_said
 from rewriteguard.support import is_content
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -61,19 +61,8 @@ class Comparison:
         }
 
 
-_WORDED = frozenset({Kind.ENTITY, Kind.TOPIC, Kind.IDENTIFIER, Kind.QUALIFIER})
-_NUMBERED = frozenset({Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
 # Kinds in which one token can take the place of another; elsewhere a lost and a new token are two findings.
 _EXCHANGED = frozenset({Kind.TIME, Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER, Kind.MODALITY, Kind.NEGATION})
-_ABSORBED = {
-    stem(word): frozenset(stem(part) for part in forms.split())
-    for word, forms in lexicon.section("negation")["absorbed"].items()
-}
-_OTHERS = frozenset({"other", "others", "another", "else", "besides", "additional", "more", "any", "anything"})
-_PREFIXES = tuple(sorted(lexicon.words("negation", "prefixes")))
-_SUFFIXES = tuple(sorted(lexicon.words("negation", "suffixes")))
-
-
 # People drop these freely: "can" in "how can I", "now", "currently".
 _FREE = frozenset({(Kind.MODALITY, "ability"), (Kind.TIME, "present")})
 
@@ -110,7 +99,7 @@ def compare(
     facts: Facts,
     *,
     consumed: Sequence[tuple[int, int]] = (),
-    filtered: Sequence[ProtectedToken] = (),
+    filtered: Filtered = NO_FILTER,
 ) -> Comparison:
     """The comparison of a turn and its rewrite.
 
@@ -120,7 +109,7 @@ def compare(
         past: The messages before the turn.
         facts: Reference date and equivalents.
         consumed: Spans of the turn (offsets) that only point ("the first one"); what they hold may go.
-        filtered: Tokens that a structured filter beside the rewrite carries; they count as kept.
+        filtered: What a structured filter beside the rewrite carries; it counts as kept.
     """
     ours = [t for t in turn.tokens if _counts(turn, t) and not any(a < t.end and t.start < b for a, b in consumed)]
     theirs = [t for t in rewrite.tokens if _is_said(rewrite, t)]
@@ -176,75 +165,24 @@ def _pair_narrowed(state: _State) -> None:
             state.settle(state.kept if grounded else state.altered, ours, theirs)
 
 
-def _keep_worded(state: _State, filtered: Sequence[ProtectedToken]) -> None:
+def _keep_worded(state: _State, filtered: Filtered) -> None:
     """Keeps what the rewrite says in other words, as a token of another kind, or through the filter."""
     for ours in list(state.ours):
-        if _is_said_otherwise(state, ours) or _is_filtered(ours, filtered, state.facts):
+        if rewrite_says(ours, state.turn, state.rewrite, state.facts) or _is_filtered(state, ours, filtered):
             state.settle(state.kept, ours, None)
             continue
-        twin = next((t for t in state.theirs if _is_twin(ours, t)), None)
+        twin = next((t for t in state.theirs if is_twin(ours, t)), None)
         if twin is not None:
             state.settle(state.kept, ours, twin)
 
 
-def _is_twin(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
-    """True for one literal that the two texts made two kinds of: "3.10" as a version here and a number there."""
-    literal = ours.text.casefold() == theirs.text.casefold() or ours.value == theirs.value
-    return {ours.kind, theirs.kind} <= _NUMBERED and literal and ours.relation == theirs.relation
-
-
-def _is_filtered(ours: ProtectedToken, filtered: Sequence[ProtectedToken], facts: Facts) -> bool:
+def _is_filtered(state: _State, ours: ProtectedToken, filtered: Filtered) -> bool:
     same = same_for(ours.kind)
-    return any(t.kind is ours.kind and same(ours, t, facts) is Match.SAME for t in filtered)
-
-
-def _is_said_otherwise(state: _State, ours: ProtectedToken) -> bool:
-    if ours.kind in _WORDED:
-        return _has_words(state, ours) or _has_alias(state, ours)
-    if ours.kind is Kind.COMPARISON:
-        prefix, _, value = ours.value.partition(":")
-        return prefix == "direction" and state.rewrite.vocabulary.holds_stem(value)
-    if ours.kind is Kind.ANSWER_TYPE:
-        return _is_paraphrased(state.rewrite, ours.value)
-    if ours.kind is Kind.NEGATION:
-        return _is_absorbed(state.rewrite, ours.value)
-    if ours.kind is Kind.QUANTIFIER and ours.value == "only":
-        return any(t.kind is Kind.NEGATION and t.relation == negation.EXCLUSION for t in state.rewrite.tokens)
-    return False
-
-
-def _has_words(state: _State, ours: ProtectedToken) -> bool:
-    words = [w for w in state.turn.words_of(ours) if any(c.isalnum() for c in w.text)]
-    vocabulary = state.rewrite.vocabulary
-    return bool(words) and (all(vocabulary.supports(w) for w in words) or vocabulary.expands(words))
-
-
-def _has_alias(state: _State, ours: ProtectedToken) -> bool:
-    text = f" {' '.join(w.lower for w in state.rewrite.words)} "
-    return any(f" {alias} " in text for alias in state.facts.equivalents.get(ours.value, ()))
-
-
-def _is_paraphrased(rewrite: Reading, value: str) -> bool:
-    lowers = [w.lower for w in rewrite.words]
-    return any(_runs(lowers, phrase) for phrase in answer_type.paraphrases(value))
-
-
-def _runs(lowers: Sequence[str], phrase: Sequence[str]) -> bool:
-    n = len(phrase)
-    return any(tuple(lowers[i : i + n]) == tuple(phrase) for i in range(len(lowers) - n + 1))
-
-
-def _is_absorbed(reading: Reading, scope: str) -> bool:
-    """True where a word holds the negation in itself: "prohibited" for "not allowed", "unsafe" for "not safe"."""
-    if not scope:
-        return False
-    forms = _ABSORBED.get(scope, frozenset())
-    for word in reading.words:
-        prefixed = any(word.stem == prefix + scope for prefix in _PREFIXES)
-        suffixed = any(word.lower == scope + end or word.lower.startswith(scope + end) for end in _SUFFIXES)
-        if word.stem in forms or prefixed or suffixed:
-            return True
-    return False
+    if any(t.kind is ours.kind and same(ours, t, state.facts) is Match.SAME for t in filtered.tokens):
+        return True
+    words = [w for w in state.turn.words_of(ours) if is_content(w)]
+    worded = ours.kind in (Kind.ENTITY, Kind.TOPIC, Kind.QUALIFIER, Kind.IDENTIFIER)
+    return worded and bool(words) and all(filtered.vocabulary.supports(w) for w in words)
 
 
 def _pair_exchanged(state: _State) -> None:
@@ -270,20 +208,15 @@ def _replaces(state: _State, ours: ProtectedToken, theirs: ProtectedToken) -> bo
     if ours.kind is Kind.ANSWER_TYPE:
         return bool({ours.value, theirs.value} & answer_type.STRONG)
     if ours.kind is Kind.ENTITY:
-        return not _is_grounded_in_turn(state, theirs)
+        return not words_said(theirs, state.rewrite, state.turn)
     return ours.kind is Kind.QUANTIFIER
-
-
-def _is_grounded_in_turn(state: _State, theirs: ProtectedToken) -> bool:
-    words = [w for w in state.rewrite.words_of(theirs) if any(c.isalnum() for c in w.text)]
-    return all(state.turn.vocabulary.supports(w) for w in words) or state.turn.vocabulary.expands(words)
 
 
 def _sources(state: _State) -> tuple[list[ProtectedToken], list[ProtectedToken]]:
     """What is left of the rewrite: carried over from a history item, or invented."""
     carried, invented = [], []
     for theirs in state.theirs:
-        if _is_said_by_turn(state, theirs):
+        if turn_says(theirs, state.turn, state.rewrite, state.facts):
             continue
         source = source_of(theirs, state.rewrite, state.past, state.facts)
         if source is None:
@@ -291,39 +224,6 @@ def _sources(state: _State) -> tuple[list[ProtectedToken], list[ProtectedToken]]
         else:
             carried.append(theirs.at(source))
     return carried, invented
-
-
-def _is_said_by_turn(state: _State, theirs: ProtectedToken) -> bool:
-    same = same_for(theirs.kind)
-    if any(t.kind is theirs.kind and same(t, theirs, state.facts) is Match.SAME for t in state.turn.tokens):
-        return True
-    if theirs.kind in _WORDED:
-        return _is_grounded_in_turn(state, theirs)
-    if theirs.kind is Kind.ANSWER_TYPE:
-        return theirs.value not in answer_type.STRONG or _is_paraphrased(state.turn, theirs.value)
-    if theirs.kind is Kind.NEGATION:
-        if theirs.relation == negation.CONTRAST:
-            return True
-        exclusive = theirs.relation == negation.EXCLUSION and _speaks_of_others(state.turn)
-        return exclusive or _is_absorbed(state.turn, theirs.value)
-    if theirs.kind is Kind.QUANTIFIER:
-        return theirs.value != "only"
-    if theirs.kind is Kind.MODALITY:
-        return theirs.value != "obligation"
-    if theirs.kind is Kind.TIME:
-        return theirs.value == "present" or any(_is_twin(t, theirs) for t in state.turn.tokens)
-    if theirs.kind is Kind.COMPARISON and not theirs.value.endswith("superlative"):
-        return True
-    if theirs.kind is Kind.COMPARISON:
-        value = theirs.value.partition(":")[2] or theirs.value
-        return state.turn.vocabulary.holds_stem(value)
-    if theirs.kind is Kind.QUALIFIER:
-        return all(state.turn.vocabulary.supports(w) for w in state.rewrite.words_of(theirs))
-    return any(_is_twin(t, theirs) for t in state.turn.tokens)
-
-
-def _speaks_of_others(turn: Reading) -> bool:
-    return any(w.lower in _OTHERS for w in turn.words)
 
 
 def _ordered(pairs: Sequence[Pair]) -> tuple[Pair, ...]:

@@ -67,7 +67,7 @@ def drive(flow: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("a synchronous flow waited for an event loop")
 
 
-async def call(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+async def call(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
     """What `function` returns; an awaitable is awaited, in an event loop of its own where this thread has none."""
     value = function(*args, **keywords)
     if not inspect.isawaitable(value):

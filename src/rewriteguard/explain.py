@@ -15,7 +15,7 @@ _SENTENCES = {
     "dropped": "The user's {kind} {turn} is missing from the rewrite.",
     "altered": "The user's {kind} {turn} became {rewrite}.",
     "invented": "The rewrite adds the {kind} {rewrite}, which nobody mentioned.",
-    "drifted": "The rewrite brings in {rewrite} from an earlier part of the conversation, which this turn did not ask for.",
+    "drifted": "The rewrite brings in {rewrite} from earlier in the conversation, which this turn did not ask for.",
     "unresolved": "The words {any} still point to something that the rewrite does not name.",
     "ambiguous": "The words {turn} can mean several things, and the rewrite picked one of them: {rewrite}.",
     "malformed": "The rewriter gave no usable query.",

@@ -1,4 +1,4 @@
-"""How a rewrite filled the references of its turn: from where, with the wrong thing, with one of several, or not at all."""
+"""How a rewrite filled the references of its turn: from where, wrongly, with one of several things, or not at all."""
 
 from __future__ import annotations
 

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rewriteguard.reading import Reading
+from rewriteguard.support import Vocabulary
 from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.words import Word
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """The tokens and the words of a filter's values."""
+
+    tokens: tuple[ProtectedToken, ...] = ()
+    vocabulary: Vocabulary = Vocabulary(())  # noqa: RUF009 (immutable)
+
+
+NO_FILTER = Filtered()
+"""A filter that carries nothing."""
 
 # Comparators of LangChain's structured queries and of MongoDB-style mappings, by kind of token.
 _RELATIONS = {
@@ -19,18 +33,22 @@ _RELATIONS = {
 }  # fmt: skip
 
 
-def filter_tokens(structured: Any, read: Callable[[str, bool], Reading]) -> Iterator[ProtectedToken]:
-    """The tokens that a filter carries, each with the relation of its comparator; negated parts carry none.
+def read_filter(structured: Any, read: Callable[[str, bool], Reading]) -> Filtered:
+    """What a filter carries, each token with the relation of its comparator; negated parts carry nothing.
 
     Args:
         structured: A mapping (`{"year": {"$gte": 2020}}`, `{"status": "approved"}`) or a structured query or
             comparison with `attribute`, `comparator`, `value` or with `operator` and `arguments`.
         read: Gives the reading of a text.
     """
+    tokens: list[ProtectedToken] = []
+    words: list[Word] = []
     for comparator, value in _comparisons(structured):
-        for token in read(str(value), True).tokens:
-            relation = _RELATIONS[comparator].get(token.kind, token.relation)
-            yield replace(token, relation=relation)
+        reading = read(str(value), True)
+        relations = _RELATIONS[comparator]
+        tokens += [replace(t, relation=relations.get(t.kind, t.relation)) for t in reading.tokens]
+        words += reading.words
+    return Filtered(tuple(tokens), Vocabulary(words))
 
 
 def _comparisons(node: Any) -> Iterable[tuple[str, Any]]:
@@ -51,9 +69,7 @@ def _comparisons(node: Any) -> Iterable[tuple[str, Any]]:
 
 
 def _from_entry(key: str, value: Any) -> Iterable[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        yield from _comparisons(value)
-    elif key in {"$and", "$or", "and", "or"}:
+    if isinstance(value, Mapping) or key in {"$and", "$or", "and", "or"}:
         yield from _comparisons(value)
     else:
         yield from _values(key.removeprefix("$") if key.startswith("$") else "eq", value)

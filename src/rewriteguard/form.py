@@ -1,4 +1,4 @@
-"""Is the rewriter's output a query at all: not empty, no essay, no answer, no counter-question, in the turn's language?"""
+"""Is the rewriter's output a query at all: no loop, no answer, no counter-question, in the language of the turn?"""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ def _states_an_answer(turn: Reading, rewrite: Reading) -> bool:
         return False
     roots = [w for w in rewrite.words if w.dep == "ROOT" and w.tag in {"VBZ", "VBP", "VBD", "MD"}]
     subjects = [w for w in rewrite.words if w.dep in {"nsubj", "nsubjpass"} and w.lower not in {"i", "we"}]
-    return any(s.head == root.i and s.i < root.i for root in roots for s in subjects) and rewrite.text.rstrip().endswith((".", "!"))
+    return any(
+        s.head == root.i and s.i < root.i for root in roots for s in subjects
+    ) and rewrite.text.rstrip().endswith((".", "!"))
 
 
 def _repeats_question(turn: Reading, rewrite: Reading, past: Past) -> bool:

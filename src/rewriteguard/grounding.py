@@ -33,7 +33,11 @@ def source_of_words(words: Sequence[Word], past: Past) -> int | None:
         if all(vocabulary.supports(w) for w in words) or vocabulary.expands(words):
             return message.index
     if past.messages and all(past.vocabulary.supports(w) for w in words):
-        last = next(m for m, r in zip(reversed(past.messages), reversed(past.readings), strict=True) if r.vocabulary.supports(words[-1]))
+        last = next(
+            m
+            for m, r in zip(reversed(past.messages), reversed(past.readings), strict=True)
+            if r.vocabulary.supports(words[-1])
+        )
         return last.index
     return None
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from functools import lru_cache
 from threading import Lock
 from typing import Any
+
+from cachetools import LRUCache, cached
 
 from rewriteguard import extract
 from rewriteguard.assess import MAX_TURN, assess, is_dependent, read_past
 from rewriteguard.assessment import Assessment, Profile
 from rewriteguard.carry import CarriedQuery, carried_query
 from rewriteguard.conversation import Conversation, text_of
+from rewriteguard.decision import Decision, Reason
 from rewriteguard.errors import InputError
 from rewriteguard.extract.base import Extractor
 from rewriteguard.extract.entity import canonical
 from rewriteguard.language.pipeline import english
-from rewriteguard.policy import Decision, Policy, Reason, decide, decide_without_rewrite
+from rewriteguard.policy import Policy, decide, decide_without_rewrite
 from rewriteguard.reading import Reading, read
 from rewriteguard.tokens import ProtectedToken
 
-_CACHED_TEXTS = 2_048  # readings kept; one takes a few kilobytes
+_CACHED_CHARACTERS = 1_000_000  # of texts whose readings are kept; a reading takes about 100 bytes a character
 _DEFAULT_POLICY = Policy()
 _PIPELINE = Lock()  # the pipeline's string store and buffers are shared; parsing holds the interpreter lock anyway
 
@@ -30,7 +32,7 @@ class Guard:
     """Checks rewrites against the user's turn and the conversation; one guard serves all threads.
 
     The English pipeline is loaded once a process, on first use or by `warm_up()`. Texts that were read before are
-    not read again: the last 2,048 of them are kept.
+    not read again, as long as the last million characters hold them.
 
     Args:
         aliases: Further names of a thing: `{"IBM": ["Big Blue"]}`.
@@ -47,12 +49,15 @@ class Guard:
         self._equivalents = _equivalents(aliases or {})
         self._extractors = tuple(extractors)
         self._window = history_window
-        self._read: Callable[[str, bool], Reading] = lru_cache(maxsize=_CACHED_TEXTS)(self._read_uncached)
+        cache: LRUCache[Any, Reading] = LRUCache(_CACHED_CHARACTERS, getsizeof=lambda reading: len(reading.text) + 1)
+        self._read: Callable[[str, bool], Reading] = cached(cache, lock=Lock())(self._read_uncached)
 
     def warm_up(self) -> None:
         """Pays all first-call costs now: the pipeline, the unit data and the date parser."""
         extract.warm_up()
-        self.check("When did it open last year?", "When did the 5 km tunnel open on 6 June 2024?", [("user", "The tunnel?")])
+        self.check(
+            "When did it open last year?", "When did the 5 km tunnel open on 6 June 2024?", [("user", "The tunnel?")]
+        )
 
     def extract(self, text: str) -> tuple[ProtectedToken, ...]:
         """The protected tokens of `text` in reading order; offsets are code points of `text`.
@@ -60,7 +65,7 @@ class Guard:
         Raises:
             InputError: `text` is not a string.
         """
-        return self._read(_string(text, "text")[:MAX_TURN], True).tokens
+        return self._read(_string(text, "text"), True).tokens
 
     def check(
         self,
@@ -129,7 +134,9 @@ class Guard:
         """What to search where no rewrite was judged; `unchecked` is a rewrite that could not be judged."""
         conversation = Conversation.read(turn, history, self._window)
         carried = carried_query(conversation.turn, conversation.history)
-        return decide_without_rewrite(policy or _DEFAULT_POLICY, conversation.turn, reason, carried, unchecked=unchecked)
+        return decide_without_rewrite(
+            policy or _DEFAULT_POLICY, conversation.turn, reason, carried, unchecked=unchecked
+        )
 
     def carried(self, turn: Any, history: Any = ()) -> CarriedQuery:
         """The carried query of a turn: its words and the most salient terms of the history."""

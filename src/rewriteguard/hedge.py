@@ -15,10 +15,10 @@ from typing import Any
 from rewriteguard.arms import Arm, Flight, Landed, Searcher, Status
 from rewriteguard.asking import Answer, Ask, ask_rewriter
 from rewriteguard.conversation import Conversation
+from rewriteguard.decision import Action, Decision, Origin, Reason
 from rewriteguard.drivers import Budget, Runner
 from rewriteguard.errors import InputError, ScopeError
 from rewriteguard.fuse import Fused, fuse, margins
-from rewriteguard.policy import Action, Decision, Origin, Reason
 from rewriteguard.rewrite import Judge
 from rewriteguard.telemetry import Host, Span
 

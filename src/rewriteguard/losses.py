@@ -34,7 +34,11 @@ def _lost_units(scene: Scene) -> Iterable[Finding]:
 
 def _cut_out(scene: Scene) -> Iterable[Finding]:
     """Nouns cut out of a complete turn, and nothing put in their place."""
-    lost = [t for t in scene.comparison.dropped if t.kind is Kind.TOPIC and scene.turn.regions.protects(scene.turn.words_of(t)[0].i)]
+    lost = [
+        t
+        for t in scene.comparison.dropped
+        if t.kind is Kind.TOPIC and scene.turn.regions.protects(scene.turn.words_of(t)[0].i)
+    ]
     total = sum(scene.turn.regions.protects(w.i) for w in scene.turn.content)
     if not scene.dependent and lost and len(lost) >= _CUT_SHARE * total and not new_words(scene.rewrite, scene.turn):
         yield Finding("dropped.cut", Kind.TOPIC, tuple(in_turn(token) for token in lost))
@@ -63,5 +67,3 @@ def _coverage(scene: Scene, unit: Unit) -> tuple[int, int]:
         if is_content(w) and w.i not in pointing and not scene.turn.regions.is_withdrawn(w.i)
     ]  # fmt: skip
     return sum(scene.rewrite.vocabulary.supports(w) for w in words), len(words)
-
-

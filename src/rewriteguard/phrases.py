@@ -37,5 +37,3 @@ def match(phrases: Table, words: Sequence[Word], i: int, last: int) -> int:
         if end <= last and all(words[i + k].lower == phrase[k] for k in range(len(phrase))):
             return len(phrase)
     return 0
-
-

@@ -4,55 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
 
 from rewriteguard.assessment import Assessment, Fault, Verdict
 from rewriteguard.carry import CarriedQuery
+from rewriteguard.decision import Action, Decision, Origin, Reason, WeightedQuery
 from rewriteguard.errors import PolicyError
-
-
-class Action(StrEnum):
-    """What is searched."""
-
-    USE_ORIGINAL = "use_original"
-    USE_REWRITE = "use_rewrite"
-    FUSE = "fuse"
-    FALL_BACK = "fall_back"
-    CLARIFY = "clarify"
-
-
-class Origin(StrEnum):
-    """Where the text of a query comes from."""
-
-    ORIGINAL = "original"
-    REWRITE = "rewrite"
-    CARRIED = "carried"
-
-
-class Reason(StrEnum):
-    """Why a decision was taken, where no fault of the rewrite is the reason."""
-
-    OK = "ok"
-    REWRITER_ERROR = "rewriter_error"
-    REWRITER_TIMEOUT = "rewriter_timeout"
-    GUARD_ERROR = "guard_error"
-    FIRST_TURN = "first_turn"
-    SKIPPED = "skipped"
-
-
-@dataclass(frozen=True, slots=True)
-class WeightedQuery:
-    """One query to search, with its weight in reciprocal rank fusion and where its text comes from."""
-
-    text: str
-    weight: float
-    origin: Origin
-
-    def to_dict(self) -> dict[str, Any]:
-        """The query as plain JSON values."""
-        return {"text": self.text, "weight": self.weight, "origin": self.origin.value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,55 +84,6 @@ class Policy:
     def observe(cls) -> Policy:
         """Shadow mode: everything is checked and recorded, the search is exactly what it was without the guard."""
         return cls(name="observe", shadow=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What is searched for one turn, and why.
-
-    Attributes:
-        action: What is done.
-        reason: One closed code: `ok`, a fault, or why no rewrite was judged.
-        query: The one text for callers who search once.
-        queries: The texts for callers who fuse, original first; none of weight 0, no text twice.
-        k: The constant for reciprocal rank fusion of `queries`.
-        assessment: The finding about the rewrite; None where none was judged.
-        proposed: What would have been done outside shadow mode; equal to `action` elsewhere.
-        candidates: The readings of an ambiguous turn.
-        carried_terms: The history terms of the carried query, most salient first.
-        policy: Name of the policy.
-    """
-
-    action: Action
-    reason: str
-    query: str
-    queries: tuple[WeightedQuery, ...]
-    k: float
-    assessment: Assessment | None
-    proposed: Action
-    candidates: tuple[str, ...] = ()
-    carried_terms: tuple[str, ...] = ()
-    policy: str = "default"
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """The verdict on the rewrite; None where no rewrite was judged."""
-        return self.assessment.verdict if self.assessment else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The decision as plain JSON values."""
-        return {
-            "action": self.action.value,
-            "reason": self.reason,
-            "query": self.query,
-            "queries": [query.to_dict() for query in self.queries],
-            "k": self.k,
-            "assessment": self.assessment.to_dict() if self.assessment else None,
-            "proposed": self.proposed.value,
-            "candidates": list(self.candidates),
-            "carried_terms": list(self.carried_terms),
-            "policy": self.policy,
-        }
 
 
 def decide(policy: Policy, assessment: Assessment, carried: CarriedQuery | None = None) -> Decision:

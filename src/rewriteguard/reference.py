@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rewriteguard.antecedent import NOUNS, has_antecedent, has_clause_before, has_noun_before, is_expletive
 from rewriteguard.conversation import Role
 from rewriteguard.language import lexicon
 from rewriteguard.reading import Past, Reading
@@ -50,10 +51,7 @@ _OTHERS = lexicon.words("reference", "others")
 _SETS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("reference", "sets"))
 _ORDINALS: dict[str, int] = dict(lexicon.section("reference")["ordinals"])
 _RELATIONAL = lexicon.words("reference", "relational")
-_EXPLETIVE = lexicon.words("reference", "expletive_after")
 _DEMONSTRATIVES = frozenset({"this", "that", "these", "those"})
-_PERSONS = frozenset({"he", "him", "his", "she", "her", "hers"})
-_NOUNS = frozenset({"NOUN", "PROPN"})
 _ACCEPTS = lexicon.words("regions", "accepts")
 _FRAGMENT = 2  # content words; a longer verbless run names its topic well enough to stand alone
 
@@ -130,7 +128,7 @@ def _pronoun(reading: Reading, words: Sequence[Word], i: int) -> Reference | Non
     lower = word.lower
     if lower in _PLACES:
         at_end = i + 1 >= len(words) or not words[i + 1].text[0].isalnum()
-        open_ = at_end and word.tag != "EX" and (lower == "here" or not _nouns_before(words, i))
+        open_ = at_end and word.tag != "EX" and (lower == "here" or not has_noun_before(words, i))
         return Reference(Pointer.PLACE, i, i + 1) if open_ else None
     if lower in {"one", "ones"}:
         return _one(words, i)
@@ -139,9 +137,9 @@ def _pronoun(reading: Reading, words: Sequence[Word], i: int) -> Reference | Non
     pointer = Pointer.PLURAL if lower in _PLURAL else Pointer.SINGULAR
     if lower in _DEMONSTRATIVES:
         return _demonstrative(reading, words, i, pointer)
-    if lower in {"it", "its"} and _is_expletive(words, i):
+    if lower in {"it", "its"} and is_expletive(words, i):
         return None
-    if _has_antecedent(reading, i, lower):
+    if has_antecedent(reading, i, lower):
         return None
     return Reference(pointer, i, i + 1)
 
@@ -149,36 +147,50 @@ def _pronoun(reading: Reading, words: Sequence[Word], i: int) -> Reference | Non
 def _demonstrative(reading: Reading, words: Sequence[Word], i: int, pointer: Pointer) -> Reference | None:
     word = words[i]
     after = words[i + 1] if i + 1 < len(words) else None
-    if word.lower == "that" and (word.tag in {"WDT", "IN"} or word.dep in {"mark"}):
+    ends = after is None or not after.text[0].isalnum()
+    if word.lower == "that" and not ends and (word.tag in {"WDT", "IN"} or word.dep in {"mark"}):
         return None
-    if word.lower in {"those", "that"} and after is not None and after.lower in {"who", "which", "that", "of", "are"} and after.lower != "are":
+    if (
+        word.lower in {"those", "that"}
+        and after is not None
+        and after.lower in {"who", "which", "that", "of", "are"}
+        and after.lower != "are"
+    ):
         return None
     if after is not None and after.pos in {"NOUN", "ADJ", "NUM", "PROPN"} and word.pos == "DET":
         noun = _group_head(words, i + 1)
         repeated = any(w.stem == words[noun].stem for w in words[:i])
-        temporal = words[noun].lower in {"year", "month", "week", "weekend", "morning", "afternoon", "evening", "summer", "winter", "time", "season"}
+        temporal = words[noun].lower in {
+            "year",
+            "month",
+            "week",
+            "weekend",
+            "morning",
+            "afternoon",
+            "evening",
+            "summer",
+            "winter",
+            "time",
+            "season",
+        }
         return None if repeated or temporal else Reference(pointer, i, noun + 1)
     if any(unit.last <= i and unit.kind is not UnitKind.FILLER for unit in reading.regions.units):
         return None
-    return None if _clause_before(words, i) else Reference(pointer, i, i + 1)
-
-
-def _clause_before(words: Sequence[Word], i: int) -> bool:
-    """True where a clause with a noun and a verb of its own stands before: "that" may be it."""
-    before = words[: max(0, i - 1)]
-    return any(w.pos in _NOUNS and w.dep == "nsubj" for w in before) and any(w.dep in {"ccomp", "advcl"} for w in before)
+    return None if has_clause_before(words, i) else Reference(pointer, i, i + 1)
 
 
 def _one(words: Sequence[Word], i: int) -> Reference | None:
     before = words[i - 1].lower if i else ""
     after = words[i + 1] if i + 1 < len(words) else None
-    if before in {"no", "any", "some", "every", "each"} or (after is not None and (after.lower == "of" or after.text == "-")):
+    if before in {"no", "any", "some", "every", "each"} or (
+        after is not None and (after.lower == "of" or after.text == "-")
+    ):
         return None
     if after is not None and after.pos in {"NOUN", "ADJ", "PROPN"} and words[i].lower == "one":
         return None
     if words[i].dep in {"nsubj", "nsubjpass"} and words[i].lower == "one":
         return None
-    return None if _nouns_before(words, i) else Reference(Pointer.ONE, i, i + 1)
+    return None if has_noun_before(words, i) else Reference(Pointer.ONE, i, i + 1)
 
 
 def _other(words: Sequence[Word], i: int) -> Reference | None:
@@ -187,9 +199,13 @@ def _other(words: Sequence[Word], i: int) -> Reference | None:
         return None
     before = words[i - 1].lower if i else ""
     after = words[i + 1].lower if i + 1 < len(words) else ""
-    if after in {"than", "time", "hand", "words"} or before in {"each", "every", "at"} or (word.lower == "such" and after in {"as", "a"}):
+    if (
+        after in {"than", "time", "hand", "words"}
+        or before in {"each", "every", "at"}
+        or (word.lower == "such" and after in {"as", "a"})
+    ):
         return None
-    if word.lower in {"same", "similar", "instead", "otherwise"} and _nouns_before(words, i):
+    if word.lower in {"same", "similar", "instead", "otherwise"} and has_noun_before(words, i):
         return None
     return Reference(Pointer.OTHER, i, i + 1)
 
@@ -204,14 +220,27 @@ def _noun(words: Sequence[Word], i: int, past: Past) -> Reference | None:
             return Reference(Pointer.DEFINITE, i, head + 1)
         return None
     if word.lower in _RELATIONAL and word.pos == "NOUN" and not _is_complemented(words, i):
-        alone = not any(w.pos in _NOUNS and w.i != i and is_content(w) for w in words)
+        alone = not any(w.pos in NOUNS and w.i != i and is_content(w) for w in words)
         return Reference(Pointer.RELATIONAL, i, i + 1) if alone else None
     return None
 
 
 def _is_complemented(words: Sequence[Word], i: int) -> bool:
     after = words[i + 1] if i + 1 < len(words) else None
-    if after is not None and after.lower in {"of", "for", "in", "that", "which", "who", "to", "between", "on", "at", "from", "with"}:
+    if after is not None and after.lower in {
+        "of",
+        "for",
+        "in",
+        "that",
+        "which",
+        "who",
+        "to",
+        "between",
+        "on",
+        "at",
+        "from",
+        "with",
+    }:
         return True
     return any(w.head == i and w.dep in {"poss", "compound", "relcl", "acl", "amod", "nmod"} for w in words)
 
@@ -235,7 +264,7 @@ def _ellipses(reading: Reading) -> Iterable[Reference]:
 
 
 def _acceptance(reading: Reading, past: Past) -> Iterable[Reference]:
-    """ "Yes please" to something that the assistant offered."""
+    """Consent ("yes please") to something that the assistant offered."""
     said = " ".join(w.lower for w in reading.words if any(c.isalnum() for c in w.text))
     offer = past.last(Role.ASSISTANT)
     if said in _ACCEPTS and offer is not None and "?" in offer.text and not reading.regions.asking:
@@ -246,61 +275,8 @@ def _group_head(words: Sequence[Word], i: int) -> int:
     """The last noun of the noun group that starts at `i`; `i` itself where no noun follows."""
     head = i
     for k in range(i, min(len(words), i + 6)):
-        if words[k].pos in _NOUNS:
+        if words[k].pos in NOUNS:
             head = k
         elif words[k].pos not in {"ADJ", "NUM"}:
             break
     return head
-
-
-def _nouns_before(words: Sequence[Word], i: int) -> bool:
-    return any(w.pos in _NOUNS and is_content(w) for w in words[:i])
-
-
-def _has_antecedent(reading: Reading, i: int, pronoun: str) -> bool:
-    words = reading.words
-    possessive = words[i].dep == "poss"
-    clause = _clause(words, i)
-    before = [
-        w for w in words[:i]
-        if w.pos in _NOUNS and is_content(w) and not _is_asked_for(words, w.i) and not reading.regions.is_filler(w.i)
-        # A pronoun and what it stands for are not arguments of one verb, unless the pronoun owns something.
-        and (possessive or _clause(words, w.i) != clause)
-    ]  # fmt: skip
-    if pronoun in _PERSONS:
-        return any(w.pos == "PROPN" or w.text[0].isupper() for w in before if w.i > 0) or any(
-            w.dep in {"nsubj", "nsubjpass"} for w in before
-        )
-    if pronoun in {"it", "its", "itself"}:
-        return any(w.tag in {"NN", "NNP"} and w.dep != "compound" for w in before)
-    return bool(before)
-
-
-def _clause(words: Sequence[Word], i: int) -> int:
-    """The verb whose clause the word at `i` stands in; the root of its sentence where there is none."""
-    seen = 0
-    while words[i].head != i and seen < len(words):
-        i, seen = words[i].head, seen + 1
-        if words[i].pos in {"VERB", "AUX"} and words[i].dep not in {"aux", "auxpass"}:
-            return i
-    return i
-
-
-def _is_asked_for(words: Sequence[Word], i: int) -> bool:
-    """True for the noun of "what priority does it have": it is sought, and no antecedent."""
-    k = i
-    while k > 0 and words[k - 1].pos in {"NOUN", "ADJ", "PROPN"}:
-        k -= 1
-    return k > 0 and words[k - 1].lower in {"what", "which", "much", "many", "whose"}
-
-
-def _is_expletive(words: Sequence[Word], i: int) -> bool:
-    window = words[i + 1 : i + 5]
-    if not window or words[i].lower == "its":
-        return words[i].dep == "expl"
-    weather = any(w.lower in {"rain", "rains", "rained", "snow", "snows"} for w in window[:2])
-    clause = any(w.lower in {"to", "that", "if", "for"} for w in window) and any(w.lower in _EXPLETIVE for w in window)
-    before = words[i - 2 : i] if i >= 2 else words[:i]
-    told = any(w.lower in {"make", "makes", "find"} for w in before)
-    seeming = window[0].lower in {"sounds", "seems", "appears", "looks"}
-    return weather or clause or told or seeming or words[i].dep == "expl"

@@ -92,9 +92,7 @@ _MARKED_REPAIRS = table("marked_repairs")
 _SCENES = table("scenes")
 _REQUESTS = lexicon.words("regions", "requests")
 _QUESTION_WORDS = lexicon.words("regions", "questions")
-_AUXILIARIES = frozenset(
-    piece for word in lexicon.words("regions", "auxiliaries") for piece in (word, pieces(word)[0])
-)
+_AUXILIARIES = frozenset(piece for word in lexicon.words("regions", "auxiliaries") for piece in (word, pieces(word)[0]))
 OPENERS = _QUESTION_WORDS | _AUXILIARIES
 """The words that open a question."""
 

@@ -10,12 +10,13 @@ from rewriteguard.arms import Arm, Status
 from rewriteguard.asking import ask_for, kept
 from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
+from rewriteguard.decision import Decision
 from rewriteguard.drivers import TaskRunner, ThreadRunner, drive, is_async
 from rewriteguard.errors import InputError
 from rewriteguard.fuse import Hit
 from rewriteguard.guard import Guard
 from rewriteguard.hedge import Plan, Request, Result, hedged_search
-from rewriteguard.policy import Decision, Policy
+from rewriteguard.policy import Policy
 from rewriteguard.rewrite import Judge, default_guard
 from rewriteguard.telemetry import Telemetry, default_telemetry
 
@@ -112,7 +113,7 @@ class GuardedSearch:
         return Request(
             conversation=conversation,
             ask=ask_for(self._rewriter, conversation.turn, history, in_loop=in_loop),
-            search=lambda query, _origin, **given: self._search(query, **given),
+            search=lambda query, _origin, /, **given: self._search(query, **given),
             blocking=not is_async(self._search),
             keywords=keywords,
             config=keywords,

@@ -13,9 +13,10 @@ from typing import Any
 from rewriteguard.asking import Answer, ask_for, ask_rewriter, kept
 from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
+from rewriteguard.decision import Decision, Reason
 from rewriteguard.drivers import Runner, TaskRunner, ThreadRunner, drive
 from rewriteguard.guard import Guard
-from rewriteguard.policy import Decision, Policy, Reason, decide_without_rewrite
+from rewriteguard.policy import Policy, decide_without_rewrite
 from rewriteguard.telemetry import Telemetry, default_telemetry
 
 _BUILDING = Lock()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rewriteguard.compare import Comparison
+from rewriteguard.extract.base import Facts
 from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import Reference
 from rewriteguard.regions import Unit
@@ -23,6 +24,7 @@ class Scene:
     references: tuple[Reference, ...]
     comparison: Comparison
     dependent: bool
+    facts: Facts
 
 
 LITERAL = frozenset({Kind.TIME, Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
@@ -37,10 +39,16 @@ def new_words(rewrite: Reading, turn: Reading) -> tuple[Word, ...]:
 def invented_words(scene: Scene) -> tuple[Word, ...]:
     """The content words of a rewrite that neither turn nor history supports; numbers and codes are judged apart."""
     judged = [t for t in scene.rewrite.tokens if t.kind in LITERAL and t.value != "present"]
+    aliases = {
+        part for t in scene.turn.tokens for name in scene.facts.equivalents.get(t.value, ()) for part in name.split()
+    }
     words = [
-        w for w in new_words(scene.rewrite, scene.turn)
-        if not scene.past.vocabulary.supports(w) and not any(t.start < w.end and w.start < t.end for t in judged)
-    ]  # fmt: skip
+        w
+        for w in new_words(scene.rewrite, scene.turn)
+        if not scene.past.vocabulary.supports(w)
+        and w.lower not in aliases
+        and not any(t.start < w.end and w.start < t.end for t in judged)
+    ]
     return tuple(w for run in phrases_of(words) if not scene.turn.vocabulary.expands(run) for w in run)
 
 
@@ -56,18 +64,22 @@ def phrases_of(words: Sequence[Word]) -> list[tuple[Word, ...]]:
 
 
 def run_evidence(where: str, reading: Reading, words: Sequence[Word]) -> Evidence:
+    """The text from the first to the last of `words`."""
     return Evidence(where, reading.text[words[0].start : words[-1].end], words[0].start, words[-1].end)
 
 
 def unit_evidence(where: str, reading: Reading, unit: Unit) -> Evidence:
+    """The text of a unit."""
     start, end = reading.words[unit.first].start, reading.words[unit.last - 1].end
     return Evidence(where, reading.text[start:end], start, end)
+
+
 def reference_evidence(where: str, reading: Reading, reference: Reference) -> Evidence:
+    """The words of a reference."""
     start, end = reading.words[reference.first].start, reading.words[reference.last - 1].end
     return Evidence(where, reading.text[start:end], start, end)
 
 
 def lower_of(reading: Reading, reference: Reference) -> str:
+    """The words of a reference in lower case."""
     return " ".join(w.lower for w in reading.words[reference.first : reference.last])
-
-

@@ -21,6 +21,7 @@ from pydantic import Field
 
 from fakes import FakeGuard, probe
 from rewriteguard import Guard, Verdict
+from rewriteguard.decision import Action
 from rewriteguard.errors import ClarificationNeeded, HistoryError, InputError, ScopeError, UnsupportedChainError
 from rewriteguard.integrations.langchain import (
     FAITHFUL_CONDENSE_PROMPT,
@@ -28,7 +29,7 @@ from rewriteguard.integrations.langchain import (
     create_guarded_history_aware_retriever,
     guard_history_aware_retriever,
 )
-from rewriteguard.policy import Action, Policy
+from rewriteguard.policy import Policy
 from rewriteguard.telemetry import spans
 
 DOCUMENTS = [
@@ -247,6 +248,7 @@ UNSUPPORTED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:RunnableWithMessageHistory is deprecated")
 @pytest.mark.parametrize("wrap", UNSUPPORTED.values(), ids=UNSUPPORTED)
 def test_other_shapes_are_refused_with_the_way_out(guard, wrap):
     with pytest.raises(UnsupportedChainError, match=r"create_guarded_history_aware_retriever.*rewriter="):
@@ -597,6 +599,14 @@ def test_retriever_with_a_chain_as_rewriter(guard):
     )
     found = retriever.invoke("How long is it valid?", {"configurable": {"chat_history": HISTORY}})
     assert ids(found) == ["card-validity"]
+
+
+@pytest.mark.parametrize("policy", [Policy(), Policy.single()])
+def test_retriever_can_return_more_than_the_inner_one_does_by_itself(guard, policy):
+    config = {"configurable": {"chat_history": HISTORY}}
+    assert len(guarded_retriever(guard, k=3, policy=policy).invoke(FEES["input"], config)) == 3
+    assert len(guarded_retriever(guard, policy=policy).invoke(FEES["input"], config, k=3)) == 3
+    assert len(guarded_retriever(guard, policy=policy).invoke(FEES["input"], config)) == 2
 
 
 def test_retriever_names_unknown_keywords(guard):

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
     from rich.console import Console
 
+    from rewriteguard.decision import Decision
     from rewriteguard.demo.data import Turn
-    from rewriteguard.policy import Decision
 
 _DEPTH = 10
 _SHOWN_TRACE = 2  # the third turn, whose rewrite loses "not" and the year

@@ -23,7 +23,7 @@ _FUNCTION = lexicon.words("words", "function")
 _COMMON = lexicon.words("entity", "common")
 _REQUESTS = lexicon.words("regions", "requests")
 _PROPER = frozenset({"NNP", "NNPS"})
-_TITLE_CASE_SHARE = 0.6  # above it every word is capitalised and a capital says nothing; headlines lie at 0.7 to 1
+_HEADLINE_WORDS = 4  # fewer may all be names
 _TYPO_LENGTH = 5
 
 
@@ -87,8 +87,9 @@ def is_typo(ours: str, theirs: str) -> bool:
 
 
 def _is_headline(doc: Doc) -> bool:
-    letters = [word for word in doc if word.is_alpha and len(word) > 3]
-    return len(letters) > 3 and sum(word.is_title for word in letters) > _TITLE_CASE_SHARE * len(letters)
+    """True where every longer word is capitalised, so that a capital says nothing."""
+    longer = [word for word in doc[1:] if word.is_alpha and len(word) > 3]
+    return len(longer) >= _HEADLINE_WORDS and all(word.is_title for word in longer)
 
 
 def _is_name(word: Token, tagged: bool, headline: bool) -> bool:

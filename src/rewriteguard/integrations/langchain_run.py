@@ -14,11 +14,12 @@ from langchain_core.runnables.config import patch_config
 from rewriteguard.asking import Ask, ask_for
 from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
+from rewriteguard.decision import Action, Decision
 from rewriteguard.errors import ClarificationNeeded, InputError
 from rewriteguard.guard import Guard
 from rewriteguard.hedge import Plan, Request, Result
 from rewriteguard.integrations.langchain_chain import own_count
-from rewriteguard.policy import Action, Decision, Policy
+from rewriteguard.policy import Policy
 from rewriteguard.rewrite import Judge, default_guard
 from rewriteguard.telemetry import Host, Telemetry, default_telemetry
 
@@ -82,17 +83,13 @@ class Call:
         plan, given = self.settings.plan, payload.get("chat_history")
         conversation = Conversation.read(payload["input"], _history(given))
         asked = bool(given) if plan.judge.policy.shadow else bool(conversation.history)
-        wanted = k or plan.k
-        own = own_count(self.retriever, keywords, in_loop=self.in_loop) if asked and plan.hedged else None
-        if own is not None:
-            wanted = wanted or own
-            keywords = {**keywords, "k": max(_OVERFETCH, wanted)}
+        keywords, wanted = self._count(keywords, k or plan.k, fused=asked and plan.hedged)
         method = self.retriever.ainvoke if self.in_loop else self.retriever.invoke
         configurable = self.config.get("configurable") or {}
         return Request(
             conversation=conversation,
             ask=self._ask(payload, conversation),
-            search=lambda query, origin, **more: method(query, self._child(f"rewriteguard:{origin.value}"), **more),
+            search=lambda query, origin, /, **more: method(query, self._child(f"rewriteguard:{origin.value}"), **more),
             blocking=not self.in_loop,
             keywords=keywords,
             config=cast("Mapping[str, Any]", self.config),
@@ -103,6 +100,18 @@ class Call:
             host=cast("Host", self.run),
             metadata=self.config.get("metadata") or {},
         )
+
+    def _count(
+        self, keywords: Mapping[str, Any], wanted: int | None, *, fused: bool
+    ) -> tuple[Mapping[str, Any], int | None]:
+        """The retriever's keywords and the number of documents to return: more are asked for where lists are fused."""
+        if self.settings.plan.judge.policy.shadow or not (fused or wanted):
+            return keywords, wanted
+        own = own_count(self.retriever, keywords, in_loop=self.in_loop)
+        if own is None:
+            return keywords, wanted
+        wanted = wanted or own
+        return {**keywords, "k": max(_OVERFETCH, wanted) if fused else wanted}, wanted
 
     def _ask(self, payload: Mapping[str, Any], conversation: Conversation) -> Ask:
         if not isinstance(self.rewriter, Runnable):

@@ -1,0 +1,1 @@
+"""The English resources: word lists, stems, the pipeline, and which language a text is in."""

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from rewriteguard.conversation import Conversation
-from rewriteguard.policy import Decision
+from rewriteguard.decision import Decision
 from rewriteguard.telemetry.content import Capture, Content, as_json, describe
 
 Value = str | bool | int | float | Sequence[str] | Sequence[float]

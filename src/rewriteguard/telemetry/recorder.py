@@ -13,7 +13,7 @@ from opentelemetry import context as otel_context
 
 from rewriteguard.assessment import Profile, Verdict
 from rewriteguard.conversation import Conversation
-from rewriteguard.policy import Action, Decision
+from rewriteguard.decision import Action, Decision
 from rewriteguard.telemetry import names
 from rewriteguard.telemetry.contain import contained, log
 from rewriteguard.telemetry.content import content_from

@@ -1,0 +1,106 @@
+"""Does a text say what a token of another text says, in other words or as a token of another kind?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rewriteguard.extract import answer_type, negation, same_for
+from rewriteguard.extract.base import Facts, Match
+from rewriteguard.language import lexicon
+from rewriteguard.language.stem import stem
+from rewriteguard.reading import Reading
+from rewriteguard.tokens import Kind, ProtectedToken
+
+_WORDED = frozenset({Kind.ENTITY, Kind.TOPIC, Kind.IDENTIFIER, Kind.QUALIFIER})
+_NUMBERED = frozenset({Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
+_OTHERS = frozenset({"other", "others", "another", "else", "besides", "additional", "more", "any", "anything"})
+_ABSORBED = {
+    stem(word): frozenset(stem(part) for part in forms.split())
+    for word, forms in lexicon.section("negation")["absorbed"].items()
+}
+_PREFIXES = tuple(sorted(lexicon.words("negation", "prefixes")))
+_SUFFIXES = tuple(sorted(lexicon.words("negation", "suffixes")))
+
+
+def rewrite_says(ours: ProtectedToken, turn: Reading, rewrite: Reading, facts: Facts) -> bool:
+    """True where the rewrite says a token of the turn without a token of the same kind."""
+    if ours.kind in _WORDED:
+        return words_said(ours, turn, rewrite) or _has_alias(ours, rewrite, facts)
+    if ours.kind is Kind.COMPARISON:
+        prefix, _, value = ours.value.partition(":")
+        return prefix == "direction" and rewrite.vocabulary.holds_stem(value)
+    if ours.kind is Kind.ANSWER_TYPE:
+        return _is_paraphrased(rewrite, ours.value)
+    if ours.kind is Kind.NEGATION:
+        return _is_absorbed(rewrite, ours.value)
+    if ours.kind is Kind.QUANTIFIER and ours.value == "only":  # "other than English" for "only in English"
+        return any(t.kind is Kind.NEGATION and t.relation == negation.EXCLUSION for t in rewrite.tokens)
+    return False
+
+
+def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Facts) -> bool:
+    """True where the turn says a token of the rewrite, or the token adds no restriction."""
+    same = same_for(theirs.kind)
+    if any(t.kind is theirs.kind and same(t, theirs, facts) is Match.SAME for t in turn.tokens):
+        return True
+    if theirs.kind in _WORDED:
+        return words_said(theirs, rewrite, turn)
+    if theirs.kind is Kind.ANSWER_TYPE:
+        return theirs.value not in answer_type.STRONG or _is_paraphrased(turn, theirs.value)
+    if theirs.kind is Kind.NEGATION:
+        return _is_harmless_negation(theirs, turn)
+    if theirs.kind is Kind.COMPARISON:
+        return not theirs.value.endswith("superlative") or turn.vocabulary.holds_stem(theirs.value.partition(":")[0])
+    return _restricts_nothing(theirs) or any(is_twin(t, theirs) for t in turn.tokens)
+
+
+def words_said(token: ProtectedToken, own: Reading, other: Reading) -> bool:
+    """True where `other` supports every word of a token of `own`, or holds the acronym of them."""
+    words = [w for w in own.words_of(token) if any(c.isalnum() for c in w.text)]
+    supported = all(other.vocabulary.supports(w) for w in words)
+    return bool(words) and (supported or other.vocabulary.expands(words))
+
+
+def is_twin(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
+    """True for one literal that the two texts made two kinds of: "3.10" as a version here and a number there."""
+    literal = ours.text.casefold() == theirs.text.casefold() or ours.value == theirs.value
+    return {ours.kind, theirs.kind} <= _NUMBERED and literal and ours.relation == theirs.relation
+
+
+def _restricts_nothing(theirs: ProtectedToken) -> bool:
+    """True for words that rewriters add freely: "both", "can", "should", "currently"."""
+    free = {Kind.QUANTIFIER: theirs.value != "only", Kind.MODALITY: theirs.value != "obligation"}
+    return free.get(theirs.kind, theirs.kind is Kind.TIME and theirs.value == "present")
+
+
+def _is_harmless_negation(theirs: ProtectedToken, turn: Reading) -> bool:
+    """A contrast, "other than X" for "else", or the negation of a word that the turn negates in itself."""
+    if theirs.relation == negation.CONTRAST:
+        return True
+    others = any(w.lower in _OTHERS for w in turn.words)
+    return (theirs.relation == negation.EXCLUSION and others) or _is_absorbed(turn, theirs.value)
+
+
+def _has_alias(ours: ProtectedToken, rewrite: Reading, facts: Facts) -> bool:
+    text = f" {' '.join(w.lower for w in rewrite.words)} "
+    return any(f" {alias} " in text for alias in facts.equivalents.get(ours.value, ()))
+
+
+def _is_paraphrased(reading: Reading, value: str) -> bool:
+    lowers = [w.lower for w in reading.words]
+    return any(_runs(lowers, phrase) for phrase in answer_type.paraphrases(value))
+
+
+def _runs(lowers: Sequence[str], phrase: Sequence[str]) -> bool:
+    n = len(phrase)
+    return any(tuple(lowers[i : i + n]) == tuple(phrase) for i in range(len(lowers) - n + 1))
+
+
+def _is_absorbed(reading: Reading, scope: str) -> bool:
+    """True where a word holds the negation in itself: "prohibited" for "not allowed", "unsafe" for "not safe"."""
+    forms = _ABSORBED.get(scope, frozenset())
+    affixed = frozenset(prefix + scope for prefix in _PREFIXES)
+    suffixed = tuple(scope + suffix for suffix in _SUFFIXES)
+    return bool(scope) and any(
+        word.stem in forms or word.stem in affixed or word.lower.startswith(suffixed) for word in reading.words
+    )

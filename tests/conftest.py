@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rewriteguard.guard import Guard
+
+
+@pytest.fixture(scope="session")
+def guard() -> Guard:
+    """One guard for all tests: it keeps no state that a test could see."""
+    return Guard()
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with the public research data and the field cases; skips where it is absent."""
+    folder = Path(__file__).resolve().parents[2] / "shared"
+    if not folder.is_dir():
+        pytest.skip("the shared data folder is not beside the project")
+    return folder

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+
+from rewriteguard.assessment import Assessment, Checked, Evidence, Fault, Severity, Verdict, Violation
+from rewriteguard.carry import CarriedQuery
+from rewriteguard.compare import Comparison
+from rewriteguard.decision import Action, Decision, Origin, Reason
+from rewriteguard.errors import PolicyError
+from rewriteguard.policy import Policy, Weights, decide, decide_without_rewrite
+
+CARRIED = CarriedQuery("is it wet harbour ferry", ("harbour", "ferry"))
+
+
+def _found(
+    verdict: Verdict, *faults: Fault, rewrite: str = "Is the harbour wet?", candidates: tuple[str, ...] = ()
+) -> Assessment:
+    violations = tuple(Violation(f, None, Severity.CRITICAL, (Evidence("turn", "it", 3, 5),)) for f in faults)
+    return Assessment(
+        verdict, violations, Comparison(), True, Checked(), "is it wet", rewrite, f'"{rewrite}"', candidates
+    )
+
+
+def _arms(decision: Decision) -> list[tuple[str, float]]:
+    return [(query.origin.value, query.weight) for query in decision.queries]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "action", "arms"),
+    [
+        (Verdict.PRESERVED, Action.FUSE, [("original", 1), ("rewrite", 4), ("carried", 2)]),
+        (Verdict.UNCERTAIN, Action.FUSE, [("original", 1), ("rewrite", 2), ("carried", 2)]),
+        (Verdict.CHANGED, Action.FALL_BACK, [("original", 1), ("carried", 1)]),
+    ],
+)
+def test_weights_by_verdict(verdict: Verdict, action: Action, arms: list[tuple[str, float]]) -> None:
+    decision = decide(Policy(), _found(verdict), CARRIED)
+    assert (decision.action, decision.proposed, decision.k) == (action, action, 2)
+    assert _arms(decision) == arms
+    assert decision.carried_terms == ("harbour", "ferry")
+
+
+def test_the_one_query_is_the_cleaned_rewrite_or_the_turn_verbatim() -> None:
+    assert decide(Policy(), _found(Verdict.UNCERTAIN)).query == "Is the harbour wet?"
+    assert decide(Policy(), _found(Verdict.CHANGED)).query == "is it wet"
+
+
+def test_single_searches_once() -> None:
+    kept = decide(Policy.single(), _found(Verdict.PRESERVED), CARRIED)
+    assert (kept.action, _arms(kept)) == (Action.USE_REWRITE, [("rewrite", 1)])
+    lost = decide(Policy.single(), _found(Verdict.CHANGED), CARRIED)
+    assert (lost.action, _arms(lost), lost.queries[0].text) == (Action.FALL_BACK, [("original", 1)], "is it wet")
+
+
+def test_strict_acts_on_uncertain_as_on_changed() -> None:
+    decision = decide(Policy.strict(), _found(Verdict.UNCERTAIN, Fault.UNRESOLVED), CARRIED)
+    assert (decision.action, _arms(decision)) == (Action.FALL_BACK, [("original", 1), ("carried", 1)])
+    assert decision.verdict is Verdict.UNCERTAIN
+
+
+def test_observe_searches_the_raw_rewrite_and_says_what_it_would_have_done() -> None:
+    decision = decide(Policy.observe(), _found(Verdict.CHANGED, Fault.DROPPED), CARRIED)
+    assert (decision.action, decision.proposed) == (Action.USE_REWRITE, Action.FALL_BACK)
+    assert [(q.text, q.weight) for q in decision.queries] == [('"Is the harbour wet?"', 1)]
+    assert decision.reason == "dropped"
+
+
+def test_clarify_gives_the_candidates_only_where_something_is_ambiguous() -> None:
+    found = _found(Verdict.UNCERTAIN, Fault.AMBIGUOUS, candidates=("harbour", "ferry"))
+    asked = decide(Policy(clarify=True), found)
+    assert (asked.action, asked.candidates) == (Action.CLARIFY, ("harbour", "ferry"))
+    assert decide(Policy(), found).action is Action.FUSE
+    assert decide(Policy(clarify=True), _found(Verdict.UNCERTAIN, Fault.UNRESOLVED)).action is Action.FUSE
+
+
+def test_without_the_carried_arm() -> None:
+    assert _arms(decide(Policy(carried=False), _found(Verdict.CHANGED), CARRIED)) == [("original", 1)]
+
+
+def test_equal_texts_are_one_arm_with_the_weights_added() -> None:
+    assert _arms(decide(Policy(), _found(Verdict.PRESERVED, rewrite="is it wet"))) == [("original", 5)]
+
+
+@pytest.mark.parametrize(
+    ("reason", "action", "origins"),
+    [
+        (Reason.FIRST_TURN, Action.USE_ORIGINAL, ["original"]),
+        (Reason.SKIPPED, Action.USE_ORIGINAL, ["original"]),
+        (Reason.REWRITER_ERROR, Action.FALL_BACK, ["original", "carried"]),
+        (Reason.REWRITER_TIMEOUT, Action.FALL_BACK, ["original", "carried"]),
+        (Reason.GUARD_ERROR, Action.FALL_BACK, ["original"]),
+    ],
+)
+def test_without_a_judged_rewrite(reason: Reason, action: Action, origins: list[str]) -> None:
+    decision = decide_without_rewrite(Policy(), "is it wet", reason, CARRIED)
+    assert (decision.action, decision.reason, decision.query) == (action, reason.value, "is it wet")
+    assert [query.origin.value for query in decision.queries] == origins
+    assert decision.verdict is None
+
+
+def test_the_unchecked_rewrite_is_searched_only_in_shadow_mode() -> None:
+    shadow = decide_without_rewrite(Policy.observe(), "is it wet", Reason.GUARD_ERROR, CARRIED, unchecked="wet harbour")
+    assert [(q.text, q.origin) for q in shadow.queries] == [("wet harbour", Origin.REWRITE)]
+    normal = decide_without_rewrite(Policy(), "is it wet", Reason.GUARD_ERROR, CARRIED, unchecked="wet harbour")
+    assert [q.text for q in normal.queries] == ["is it wet"]
+
+
+@pytest.mark.parametrize("arms", [(0, 0, 0), (-1, 2, 0)])
+def test_unusable_weights_are_refused(arms: tuple[float, float, float]) -> None:
+    with pytest.raises(PolicyError, match="weights"):
+        Weights(*arms)
+
+
+def test_a_policy_needs_a_row_for_each_verdict() -> None:
+    with pytest.raises(PolicyError, match="uncertain"):
+        Policy(weights={Verdict.PRESERVED: Weights(1, 1, 1), Verdict.CHANGED: Weights(1, 0, 0)})
+    with pytest.raises(PolicyError, match="k"):
+        Policy(k=-1)
