@@ -41,6 +41,9 @@ class FakeGuard:
     candidates: tuple[str, ...] = ()
     calls: list[tuple[str, object]] = field(default_factory=list)
 
+    def warm_up(self):
+        """Nothing to load."""
+
     def decide(self, turn, rewrite, history=(), *, policy=None, profile=Profile.CONDENSE, reference_date=None):
         self._called("decide", reference_date)
         conversation = Conversation.read(turn, history)

@@ -37,6 +37,7 @@ UNSUPPORTED = [
     ("WTO", "the World Meteorological Organization"),
     ("3", "two tickets"),
     ("cat", "a car park"),
+    ("nation", "the space station"),
 ]
 MISSES = [
     # A common front of five letters joins words that have little to do with each other.

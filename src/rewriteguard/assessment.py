@@ -206,4 +206,4 @@ _GAPS = {
 
 def _fill_sentence(fill: Fill) -> str:
     what = f'"{fill.reference}"' if fill.reference else "What the turn leaves out"
-    return f'{what} was filled with "{fill.text}", said by the {fill.role} in message {fill.turn}.'
+    return f'{what} was filled with "{fill.text}", said by the {fill.role} in message {fill.turn + 1} of the history.'

@@ -17,7 +17,7 @@ from rewriteguard.fuse import Hit
 from rewriteguard.guard import Guard
 from rewriteguard.hedge import Plan, Request, Result, hedged_search
 from rewriteguard.policy import Policy
-from rewriteguard.rewrite import Judge, default_guard
+from rewriteguard.rewrite import Judge, ready_guard
 from rewriteguard.telemetry import Telemetry, default_telemetry
 
 __all__ = ["Arm", "GuardedSearch", "Hit", "Result", "Status"]
@@ -30,7 +30,7 @@ class GuardedSearch:
         search: Called as search(query, **search_kwargs), synchronous or not; gives items or `Hit(item, score)`, best
             first, scores higher-is-better.
         rewriter: As for `safe_rewrite`. It is not asked where there is no history.
-        guard: None is one process-wide guard.
+        guard: None is one process-wide guard. What it loads on first use is loaded now, not at the first turn.
         policy: None is `Policy()`.
         profile: What kind of rewriter is judged.
         k: The number of items to return; None is the number that the longest arm found.
@@ -76,7 +76,7 @@ class GuardedSearch:
         ask_for(rewriter, "", (), in_loop=False)  # says now what it would say at the first turn
         self._search = search
         self._rewriter = rewriter
-        judge = Judge(guard or default_guard(), policy or Policy(), profile, telemetry or default_telemetry())
+        judge = Judge(ready_guard(guard), policy or Policy(), profile, telemetry or default_telemetry())
         self._plan = Plan(judge, k, key, rewrite_when, rewriter_timeout, timeout, scope, admit, on_decision)
 
     def run(self, turn: Any, history: Any = (), *, reference_date: date | None = None, **search_kwargs: Any) -> Result:

@@ -22,6 +22,17 @@ from rewriteguard.telemetry import Telemetry, default_telemetry
 _BUILDING = Lock()
 
 
+def ready_guard(guard: Guard | None) -> Guard:
+    """A guard that has paid its first-call costs: `guard`, or the process-wide one where it is None.
+
+    Raises:
+        PipelineNotFoundError: No English spaCy pipeline is installed.
+    """
+    ready = guard or default_guard()
+    ready.warm_up()
+    return ready
+
+
 def default_guard() -> Guard:
     """The process-wide guard, built on first use.
 

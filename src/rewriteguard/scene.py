@@ -39,6 +39,7 @@ def new_words(rewrite: Reading, turn: Reading) -> tuple[Word, ...]:
 def invented_words(scene: Scene) -> tuple[Word, ...]:
     """The content words of a rewrite that neither turn nor history supports; numbers and codes are judged apart."""
     judged = [t for t in scene.rewrite.tokens if t.kind in LITERAL and t.value != "present"]
+    judged += [t for t in scene.comparison.invented if t.kind is not Kind.TOPIC]
     aliases = {
         part for t in scene.turn.tokens for name in scene.facts.equivalents.get(t.value, ()) for part in name.split()
     }

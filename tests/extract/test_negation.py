@@ -39,6 +39,7 @@ LEFT_ALONE = [
     "dont whales sleep?",
     "So don't they need a permit?",
     "The museum is free, isn't it?",
+    "The museum is free isnt it?",
     "why not",
     "Why not take the bus?",
     "should I stay or not",

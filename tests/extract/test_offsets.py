@@ -11,8 +11,8 @@ FRAGMENTS = [
     "since 2019", "Q3 2023", "last year", "5 km", "$3bn", "46%", "1,200", "v3.11.4", "Python 3.12", "E1042", "BK-77-A",
     "a@example.org", "https://example.org/a?b=c", "C:\\temp\\x.txt", "\u201cquoted words\u201d", "‘so’", '"', "U.S.",
     "São Paulo", "annual", "in French", "how many", "must", "who", "Can I", "No, I mean", "both of them", "it",
-    "kettle", "😀", "👩‍👩‍👧", "🇨🇭", "e\u0301", "a\u0308", "\u200b", "\u200d", "\ufeff", "\u202e", "\u00ad", "\u00a0", "\u2009",
-    "東京", "最寄り", "２０２３年", "５ km", "１２３",
+    "kettle", "😀", "👩‍👩‍👧", "🇨🇭", "e\u0301", "a\u0308", "\u200b", "\u200d", "\ufeff", "\u202e", "\u00ad", "\u00a0",
+    "\u2009", "東京", "最寄り", "２０２３年", "５ km", "１２３",
     "ﬁ", "Ⅷ", "½", "…", "—", "-", ".", ",", "?", "!", "\n", "\n\n", "\t", "  ", "",
 ]  # fmt: skip
 

@@ -20,7 +20,7 @@ from rewriteguard.guard import Guard
 from rewriteguard.hedge import Plan, Request, Result
 from rewriteguard.integrations.langchain_chain import own_count
 from rewriteguard.policy import Policy
-from rewriteguard.rewrite import Judge, default_guard
+from rewriteguard.rewrite import Judge, ready_guard
 from rewriteguard.telemetry import Host, Telemetry, default_telemetry
 
 # Source: fusing four documents an arm was neutral on MTRAG, QReCC and CAsT; the gain came with twenty.
@@ -129,7 +129,7 @@ class Call:
 def settings_from(keywords: GuardKeywords) -> Settings:
     """The settings that the keywords of an entry point say."""
     judge = Judge(
-        keywords.get("guard") or default_guard(),
+        ready_guard(keywords.get("guard")),
         keywords.get("policy") or Policy(),
         keywords.get("profile", Profile.CONDENSE),
         keywords.get("telemetry") or default_telemetry(),
