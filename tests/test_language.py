@@ -139,3 +139,8 @@ def test_an_unknown_table_is_an_error() -> None:
 )
 def test_language_of(text: str, language: str) -> None:
     assert language_of(text.replace("?", " ?").split()) in (language.split("|") if language else [""])
+
+
+def test_every_list_is_read_by_the_code() -> None:
+    source = "\n".join(path.read_text("utf-8") for path in Path(rewriteguard.__file__).parent.rglob("*.py"))
+    assert [f"{name}.{key}" for name, table in TABLES.items() for key in table if f'"{key}"' not in source] == []
