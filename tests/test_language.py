@@ -4,10 +4,12 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import rewriteguard
 from rewriteguard.language import lexicon
 from rewriteguard.language.detect import language_of
 from rewriteguard.language.stem import stem
