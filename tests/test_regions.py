@@ -11,6 +11,7 @@ Units = list[tuple[str, str]]
 
 UNITS: list[tuple[str, Units]] = [
     # Plain questions and requests.
+    ("I want to know why bread rises.", [("question", "why bread rises.")]),
     ("how do i prune a fig tree", [("question", "how do i prune a fig tree")]),
     ("which bus goes there", [("question", "which bus goes there")]),
     ("Compare tea and coffee.", [("request", "Compare tea and coffee.")]),
@@ -33,7 +34,7 @@ UNITS: list[tuple[str, Units]] = [
     ("No, I meant the night train.", [("filler", "No,"), ("correction", "the night train.")]),
     ("no, the other one", [("filler", "no,"), ("correction", "the other one")]),
     ("No, I mean just for new members.", [("filler", "No,"), ("correction", "just for new members.")]),
-    ("Not quite. I want to know about the fees.", [("filler", "Not quite."), ("correction", "about the fees.")]),
+    ("Not quite. I want to know about the fees.", [("filler", "Not quite."), ("correction", "the fees.")]),
     (
         "You misunderstood me. I meant the night train.",
         [("filler", "You misunderstood me."), ("correction", "the night train.")],
@@ -90,8 +91,6 @@ UNIT_MISSES: list[tuple[str, Units]] = [
     ("lol you're funny", [("filler", "lol you're funny")]),
     # A correction in a form that is not listed.
     ("what i meant was the blue one", [("correction", "the blue one")]),
-    # The same words open a correction and a first request.
-    ("I want to know why bread rises.", [("question", "why bread rises.")]),
     # A tag question asks nothing.
     ("There is no lift, is there?", [("question", "There is no lift, is there?")]),
 ]

@@ -144,7 +144,7 @@ def _read_sentence(words: Sequence[Word], first: int, last: int, before: Sequenc
         return [*begin_filler, Unit(UnitKind.STATEMENT, begin, scene), *rest], was_wrapped
     start = _skip_wrapping(words, begin, last)
     kind = _kind_of(words, begin, start, last, asked)
-    if kind is UnitKind.STATEMENT and (denied or _denied_before(words, before)):
+    if kind in (UnitKind.STATEMENT, UnitKind.REQUEST) and (denied or _denied_before(words, before)):
         kind = UnitKind.CORRECTION
     if _only_marks(words, start, last):
         start = begin

@@ -57,6 +57,8 @@ def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Fa
 def words_said(token: ProtectedToken, own: Reading, other: Reading) -> bool:
     """True where `other` supports every word of a token of `own`, or holds the acronym of them."""
     words = [w for w in own.words_of(token) if any(c.isalnum() for c in w.text)]
+    if token.kind is Kind.QUALIFIER:  # "internal" and "international" resemble each other
+        return all(other.vocabulary.holds(w) for w in words)
     supported = all(other.vocabulary.supports(w) for w in words)
     return bool(words) and (supported or other.vocabulary.expands(words))
 

@@ -64,12 +64,16 @@ class Vocabulary:
 
     def supports(self, word: Word) -> bool:
         """True where a word of the pool says the same as `word`."""
-        if any(key in self._keys for key in _keys(word.text)):
+        if self.holds(word):
             return True
         acronym = word.text.replace(".", "")
         if acronym.isupper() and len(acronym) > 1:
             return acronym.lower() in self._initials
         return self._resembles(word.lower)
+
+    def holds(self, word: Word) -> bool:
+        """True where a word of the pool is `word` itself in any inflection, or its listed equal."""
+        return any(key in self._keys for key in _keys(word.text))
 
     def holds_stem(self, key: str) -> bool:
         """True where a word of the pool has the stem `key`."""
