@@ -73,7 +73,7 @@ def assess(
         findings += [*fill_findings(scene, readings), *drift_findings(scene), *loss_findings(scene)]
         findings += _invented_words(scene)
     fills = tuple(fills_of(scene))
-    checked = Checked(tuple(p.ours for p in comparison.kept), fills, gaps)
+    checked = Checked(_looked_for(comparison), fills, gaps)
     findings += _unchecked(scene, checked)
     verdict, violations = judge(findings, profile)
     return Assessment(
@@ -177,6 +177,11 @@ def _tells(turn: Reading, position: int) -> bool:
         return False
     opener = turn.words[unit.first].lower
     return opener not in OPENERS and any(w.dep in {"nsubj", "nsubjpass"} for w in turn.words[unit.first : unit.last])
+
+
+def _looked_for(comparison: Comparison) -> tuple[ProtectedToken, ...]:
+    pairs = (*comparison.kept, *comparison.altered, *comparison.unsure)
+    return tuple(sorted((*comparison.dropped, *(pair.ours for pair in pairs)), key=lambda t: (t.start, t.kind)))
 
 
 def _unchecked(scene: Scene, checked: Checked) -> Iterable[Finding]:

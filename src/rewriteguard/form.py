@@ -29,6 +29,8 @@ def form_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Findi
         yield Finding("not_a_query", None, (span,))
     elif _states_an_answer(turn, rewrite):
         yield Finding("not_a_query.statement", None, (_whole(rewrite),))
+    elif _still_corrects(turn, rewrite):
+        yield Finding("not_a_query.correction", None, (_whole(rewrite),))
     elif _repeats_question(turn, rewrite, past):
         yield Finding("not_a_query.repeated", None, (_whole(rewrite),))
     for word in rewrite.words:
@@ -80,6 +82,12 @@ def _states_an_answer(turn: Reading, rewrite: Reading) -> bool:
     return any(
         s.head == root.i and s.i < root.i for root in roots for s in subjects
     ) and rewrite.text.rstrip().endswith((".", "!"))
+
+
+def _still_corrects(turn: Reading, rewrite: Reading) -> bool:
+    """True where "I meant ..." was copied instead of being applied to the question before."""
+    kinds = [{unit.kind for unit in reading.regions.units} for reading in (turn, rewrite)]
+    return all(UnitKind.CORRECTION in each for each in kinds) and UnitKind.QUESTION not in kinds[1]
 
 
 def _repeats_question(turn: Reading, rewrite: Reading, past: Past) -> bool:

@@ -10,6 +10,9 @@ from rewriteguard.scene import Scene, new_words, unit_evidence
 from rewriteguard.support import is_content
 from rewriteguard.tokens import Evidence, Finding, Kind, in_turn
 
+# Content words. Of turns with up to three, half or more were lost in 5 of 57 changed, 3 of 160 preserved and 11 of 839
+# human rewrites (MTRAG, CAsT 2021, CANARD); in longer turns the same loss was no sign.
+_SHORT = 3
 _CUT_SHARE = 0.33  # of the content words: a third of a question is more than its wording
 
 
@@ -30,6 +33,8 @@ def _lost_units(scene: Scene) -> Iterable[Finding]:
             yield Finding("correction_lost", None, (unit_evidence("turn", scene.turn, unit),))
         elif total >= 2 and not held and (len(units) == 1 or others):
             yield Finding("question_lost", None, (unit_evidence("turn", scene.turn, unit),))
+        elif len(units) == 1 and 0 < total <= _SHORT and held * 2 <= total:
+            yield Finding("question_lost.half", None, (unit_evidence("turn", scene.turn, unit),))
 
 
 def _cut_out(scene: Scene) -> Iterable[Finding]:

@@ -60,6 +60,8 @@ RULES: dict[str, Rule] = {
     "not_a_query.statement": _reject(Fault.NOT_A_QUERY),
     "not_a_query.repeated": _reject(Fault.NOT_A_QUERY),
     "question_lost": _reject(Fault.QUESTION_LOST),
+    "question_lost.half": _hedge(Fault.QUESTION_LOST),
+    "not_a_query.correction": _hedge(Fault.NOT_A_QUERY),
     "correction_lost": _reject(Fault.CORRECTION_LOST),
     "language": _reject(Fault.LANGUAGE),
     "ambiguous.set": _hedge(Fault.AMBIGUOUS),
