@@ -120,7 +120,8 @@ def _unresolved(scene: Scene) -> Iterable[Finding]:
         if theirs.pointer in _OPEN and lower_of(scene.rewrite, theirs) in ours:
             yield Finding("unresolved", None, (reference_evidence("rewrite", scene.rewrite, theirs),))
             return
-    if any(r.pointer is Pointer.ELLIPSIS for r in scene.references):
+    named = any(t.kind is Kind.ENTITY for t in scene.turn.tokens)
+    if not named and any(r.pointer is Pointer.ELLIPSIS for r in scene.references):
         yield Finding("unresolved", None, (Evidence("turn", scene.turn.text, 0, len(scene.turn.text)),))
 
 

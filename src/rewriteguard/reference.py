@@ -259,7 +259,8 @@ def _ellipses(reading: Reading) -> Iterable[Reference]:
         content = [w for w in words if is_content(w)]
         verbal = any(w.pos in {"VERB", "AUX"} for w in words)
         bare = len(words) <= 2 and not content
-        if len(asking) == 1 and (bare or (not verbal and len(content) <= _FRAGMENT)):
+        complete = unit.kind is UnitKind.REQUEST and content
+        if len(asking) == 1 and not complete and (bare or (not verbal and len(content) <= _FRAGMENT)):
             yield Reference(Pointer.ELLIPSIS, unit.first, unit.first)
 
 
