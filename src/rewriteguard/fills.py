@@ -9,13 +9,13 @@ from rewriteguard.assessment import Fill
 from rewriteguard.conversation import Role
 from rewriteguard.grounding import source_of_words
 from rewriteguard.reading import Reading
-from rewriteguard.reference import Pointer, open_references, ordinal_of
+from rewriteguard.reference import Pointer, Reference, open_references, ordinal_of
 from rewriteguard.scene import Scene, lower_of, new_words, phrases_of, reference_evidence, run_evidence
 from rewriteguard.support import Vocabulary, is_content
 from rewriteguard.tokens import Evidence, Finding, Kind
 from rewriteguard.words import Word
 
-_OPEN = (Pointer.SINGULAR, Pointer.PLURAL, Pointer.SET, Pointer.PLACE, Pointer.ONE)
+_OPEN = (Pointer.SINGULAR, Pointer.PLURAL, Pointer.SET, Pointer.PLACE, Pointer.ONE, Pointer.ORDINAL)
 _ITEM = re.compile(
     r"""(?:^|(?<=\s))(?P<number>\d{1,2})[.)]\s+      # "1." or "1)"
         (?P<item>\S[^\n]{0,200}?)                    # the item, up to
@@ -60,26 +60,35 @@ def candidates(scene: Scene) -> tuple[str, ...]:
     """Two equal antecedents of a singular reference, of which the rewrite keeps one; empty otherwise."""
     if not any(r.pointer is Pointer.SINGULAR for r in scene.references):
         return ()
-    last = (scene.past.last(role) for role in (Role.USER, Role.ASSISTANT))
-    pair = next((pair for pair in (_coordinated(reading) for reading in last if reading) if pair), ())
+    pair = _pair(scene, named=True)
     if not pair:
         return ()
     named = [_names_item(scene.rewrite.vocabulary, item, pair) for item in pair]
     return tuple(" ".join(w.text for w in item) for item in pair) if sum(named) == 1 else ()
 
 
-def _coordinated(reading: Reading) -> tuple[tuple[Word, ...], ...]:
+def _pair(scene: Scene, *, named: bool) -> tuple[tuple[Word, ...], ...]:
+    """The two things that the last exchange put side by side, names only or any; empty where there are none."""
+    last = (scene.past.last(role) for role in (Role.USER, Role.ASSISTANT))
+    return next((pair for pair in (_coordinated(reading, named) for reading in last if reading) if pair), ())
+
+
+def _coordinated(reading: Reading, named: bool) -> tuple[tuple[Word, ...], ...]:
     """Two noun groups joined by "and" or "or" that name things of one sort; empty where there are none."""
     words = reading.words
     for word in words:
         if word.lower not in {"and", "or"} or not 0 < word.i < len(words) - 1:
             continue
         left, right = _group_before(words, word.i), _group_after(words, word.i + 1)
-        named = all(any(w.text[:1].isupper() for w in group) for group in (left, right))
-        alike = named and (left[-1].stem == right[-1].stem or all(w.text[:1].isupper() for w in (left[-1], right[-1])))
-        if left and right and alike:
+        if not left or not right or (named and not all(any(map(_is_named, group)) for group in (left, right))):
+            continue
+        if left[-1].stem == right[-1].stem or (_is_named(left[-1]) and _is_named(right[-1])):
             return (left, right)
     return ()
+
+
+def _is_named(word: Word) -> bool:
+    return word.text[:1].isupper() or word.pos == "PROPN"
 
 
 def _group_before(words: Sequence[Word], end: int) -> tuple[Word, ...]:
@@ -112,17 +121,25 @@ def _names_item(vocabulary: Vocabulary, item: Sequence[Word], others: Sequence[S
 
 def _unresolved(scene: Scene) -> Iterable[Finding]:
     """References that the rewrite left as open as they were: nothing of the conversation was put in."""
-    if not scene.past.messages or new_words(scene.rewrite, scene.turn):
+    grounded = any(scene.past.vocabulary.supports(w) for w in new_words(scene.rewrite, scene.turn))
+    if not scene.past.messages or grounded:
         return
     regions = scene.turn.regions
-    ours = {lower_of(scene.turn, r) for r in scene.references if r.pointer in _OPEN and regions.protects(r.first)}
+    ours = {_pointing(scene.turn, r) for r in scene.references if r.pointer in _OPEN and regions.protects(r.first)}
     for theirs in open_references(scene.rewrite, scene.past):
-        if theirs.pointer in _OPEN and lower_of(scene.rewrite, theirs) in ours:
+        if theirs.pointer in _OPEN and _pointing(scene.rewrite, theirs) in ours:
             yield Finding("unresolved", None, (reference_evidence("rewrite", scene.rewrite, theirs),))
             return
     named = any(t.kind is Kind.ENTITY for t in scene.turn.tokens)
     if not named and any(r.pointer is Pointer.ELLIPSIS for r in scene.references):
         yield Finding("unresolved", None, (Evidence("turn", scene.turn.text, 0, len(scene.turn.text)),))
+
+
+def _pointing(reading: Reading, reference: Reference) -> str:
+    """What points: the word itself, whatever noun stands behind it ("that", "that procedure"), or the number."""
+    if reference.pointer is Pointer.ORDINAL:
+        return str(ordinal_of(reading, reference))
+    return lower_of(reading, reference).split()[0]
 
 
 def _ambiguous_set(scene: Scene) -> Iterable[Finding]:
@@ -142,6 +159,7 @@ def _wrong_item(scene: Scene) -> Iterable[Finding]:
     """An ordinal ("the first one") filled with another item of the last list than the one it counts."""
     listed = scene.past.last(Role.ASSISTANT)
     items = [m.group("item").strip(" .;,") for m in _ITEM.finditer(listed.text)] if listed else []
+    items = items or [" ".join(w.text for w in item) for item in _pair(scene, named=False)]
     for reference in scene.references:
         number = ordinal_of(scene.turn, reference) if reference.pointer is Pointer.ORDINAL else 0
         if not number or not items or abs(number) > len(items):

@@ -16,6 +16,8 @@ from rewriteguard.tokens import Evidence, Finding, Kind
 _ANSWERS = lexicon.phrases("query", "answers")
 _ASKS_BACK = lexicon.phrases("query", "asks_back")
 _ASKS_BACK_INSIDE = lexicon.phrases("query", "asks_back_inside")
+_FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
+_VERBAL = frozenset({"ROOT", "aux", "auxpass"})
 _LOOP_WORDS, _LOOP_SHARE = 40, 0.25  # a query of 40 words in which three of four are repetitions runs in a loop
 _REPEATED_SHARE = 0.9  # of the content words of an earlier question
 
@@ -77,11 +79,10 @@ def _states_an_answer(turn: Reading, rewrite: Reading) -> bool:
     states = all(unit.kind in (UnitKind.STATEMENT, UnitKind.FILLER) for unit in rewrite.regions.units)
     if not asks or not states or "?" in rewrite.text:
         return False
-    roots = [w for w in rewrite.words if w.dep == "ROOT" and w.tag in {"VBZ", "VBP", "VBD", "MD"}]
+    finite = {w.i if w.dep == "ROOT" else w.head for w in rewrite.words if w.tag in _FINITE and w.dep in _VERBAL}
+    roots = {w.i for w in rewrite.words if w.dep == "ROOT"} & finite
     subjects = [w for w in rewrite.words if w.dep in {"nsubj", "nsubjpass"} and w.lower not in {"i", "we"}]
-    return any(
-        s.head == root.i and s.i < root.i for root in roots for s in subjects
-    ) and rewrite.text.rstrip().endswith((".", "!"))
+    return any(s.head in roots and s.i < s.head for s in subjects) and rewrite.text.rstrip().endswith((".", "!"))
 
 
 def _still_corrects(turn: Reading, rewrite: Reading) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rewriteguard.extract import same_for
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.reading import Past, Reading
+from rewriteguard.saying import is_paraphrased
 from rewriteguard.tokens import Kind, ProtectedToken
 from rewriteguard.words import Word
 
@@ -44,6 +45,8 @@ def source_of_words(words: Sequence[Word], past: Past) -> int | None:
 
 def _says(reading: Reading, token: ProtectedToken, facts: Facts) -> bool:
     same = same_for(token.kind)
+    if token.kind is Kind.ANSWER_TYPE and is_paraphrased(reading, token.value):
+        return True
     return any(t.kind is token.kind and same(t, token, facts) is Match.SAME for t in reading.tokens)
 
 

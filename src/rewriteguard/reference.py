@@ -117,7 +117,7 @@ def _ordinal(words: Sequence[Word], i: int, unit: Unit) -> Reference | None:
     if words[i].lower not in {"the", "that"} or i + 1 >= unit.last or words[i + 1].lower not in _ORDINALS:
         return None
     follower = words[i + 2].lower if i + 2 < unit.last else ""
-    if follower in {"one", "ones"}:
+    if follower in {"one", "ones", "option", "item", "choice"}:
         return Reference(Pointer.ORDINAL, i, i + 3)
     bare = not follower or not follower[0].isalnum() or words[i + 2].pos in {"AUX", "VERB", "ADP"}
     return Reference(Pointer.ORDINAL, i, i + 2) if bare else None

@@ -77,6 +77,7 @@ class Regions:
 
 
 _CORE = (UnitKind.QUESTION, UnitKind.REQUEST, UnitKind.CORRECTION)
+_TELLING = frozenset({"me", "us", "know", "wonder", "wondering", "explain", "asking"})
 _END_MARKS = frozenset({".", "?", "!", "...", "..", "…", ";"})
 _SOFT_MARKS = frozenset({",", ":", "-", "--", ".", "!", "?", "...", ";"})
 
@@ -136,9 +137,9 @@ def _read_sentence(words: Sequence[Word], first: int, last: int, before: Sequenc
         begin_filler = [Unit(UnitKind.FILLER, first, rejected)]
         begin = rejected
     corrected = match(_CORRECTIONS, words, begin, last)
-    if corrected and (rejected or not asked):
+    if rejected or (corrected and not asked):
         return [*begin_filler, Unit(UnitKind.CORRECTION, begin + corrected, last)], False
-    scene = _scene_end(words, begin, last)
+    scene = _scene_end(words, begin, last) or _embedded_start(words, begin, last)
     if scene:
         rest, was_wrapped = _read_sentence(words, scene, last, before)
         return [*begin_filler, Unit(UnitKind.STATEMENT, begin, scene), *rest], was_wrapped
@@ -212,11 +213,13 @@ def _denied_before(words: Sequence[Word], before: Sequence[Unit]) -> bool:
 
 
 def _rejected_end(words: Sequence[Word], begin: int, last: int) -> int:
-    """Where "Not documents, ..." ends before "... I was asking for attachments"; 0 where nothing is turned down so."""
+    """Where "Not documents," ends before what is meant instead; 0 where nothing is turned down so."""
     if words[begin].lower != "not":
         return 0
     for i in range(begin + 1, last - 1):
-        if words[i].text == "," and match(_CORRECTIONS, words, i + 1, last):
+        if words[i].pos in {"VERB", "AUX"}:
+            return 0
+        if words[i].text == ",":
             return i + 1
     return 0
 
@@ -230,6 +233,25 @@ def _scene_end(words: Sequence[Word], begin: int, last: int) -> int:
         if words[i].text == "," and opens:
             return i + 1
     return 0
+
+
+def _embedded_start(words: Sequence[Word], begin: int, last: int) -> int:
+    """Where a question starts behind a clause that asks nothing ("maybe just tell me which ..."); 0 where none does."""
+    if _opens_question(words, begin) or match(_WRAPPERS, words, begin, last) or words[begin].dep in {"mark", "advmod"}:
+        return 0
+    for i in range(begin + 2, last - 1):
+        told = any(w.dep in {"nsubj", "nsubjpass"} for w in words[begin:i])
+        opens = _opens_question(words, i) and _is_clause(words, i)
+        if told and opens and (words[i - 1].text == "," or words[i - 1].lower in _TELLING):
+            return i
+    return 0
+
+
+def _is_clause(words: Sequence[Word], i: int) -> bool:
+    """True where a question word or an auxiliary with its subject stands at `i`."""
+    if words[i].lower in _QUESTION_WORDS:
+        return True
+    return i + 1 < len(words) and words[i + 1].pos in {"PRON", "DET", "PROPN", "NOUN"}
 
 
 def _split_questions(words: Sequence[Word], first: int, last: int) -> list[tuple[int, int]]:
@@ -261,7 +283,9 @@ def _withdrawn(words: Sequence[Word]) -> Iterable[tuple[int, int]]:
 
 def _marked_repair(words: Sequence[Word], i: int) -> int:
     length = match(_MARKED_REPAIRS, words, i, len(words))
-    closed = i + length < len(words) and words[i + length].text in {",", "-", "--", "..."}
+    after = words[i + length] if i + length < len(words) else None
+    # "4, sorry 5": a number or a name may follow at once.
+    closed = after is not None and (after.text in {",", "-", "--", "..."} or after.pos in {"NUM", "PROPN"})
     return length if length and closed and words[i - 1].text in {",", "-", "--", "..."} else 0
 
 

@@ -30,7 +30,7 @@ def rewrite_says(ours: ProtectedToken, turn: Reading, rewrite: Reading, facts: F
         prefix, _, value = ours.value.partition(":")
         return prefix == "direction" and rewrite.vocabulary.holds_stem(value)
     if ours.kind is Kind.ANSWER_TYPE:
-        return _is_paraphrased(rewrite, ours.value)
+        return is_paraphrased(rewrite, ours.value)
     if ours.kind is Kind.NEGATION:
         return _is_absorbed(rewrite, ours.value)
     if ours.kind is Kind.QUANTIFIER and ours.value == "only":  # "other than English" for "only in English"
@@ -46,7 +46,7 @@ def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Fa
     if theirs.kind in _WORDED:
         return words_said(theirs, rewrite, turn)
     if theirs.kind is Kind.ANSWER_TYPE:
-        return theirs.value not in answer_type.STRONG or _is_paraphrased(turn, theirs.value)
+        return theirs.value not in answer_type.STRONG or is_paraphrased(turn, theirs.value)
     if theirs.kind is Kind.NEGATION:
         return _is_harmless_negation(theirs, turn)
     if theirs.kind is Kind.COMPARISON:
@@ -88,7 +88,8 @@ def _has_alias(ours: ProtectedToken, rewrite: Reading, facts: Facts) -> bool:
     return any(f" {alias} " in text for alias in facts.equivalents.get(ours.value, ()))
 
 
-def _is_paraphrased(reading: Reading, value: str) -> bool:
+def is_paraphrased(reading: Reading, value: str) -> bool:
+    """True where a text asks for a kind of answer in other words: "price of" for a cost."""
     lowers = [w.lower for w in reading.words]
     return any(_runs(lowers, phrase) for phrase in answer_type.paraphrases(value))
 

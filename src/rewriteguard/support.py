@@ -22,6 +22,7 @@ _LIGHT = lexicon.words("words", "light")
 _ABBREVIATIONS: dict[str, str] = dict(lexicon.section("equivalents")["abbreviations"])
 _NUMBERS: dict[str, str] = dict(lexicon.section("equivalents")["numbers"])
 _PREFIX = 5
+_SHORTEST_ACRONYM = 3
 _SIMILAR = 80
 _GROUPS: dict[str, frozenset[int]] = {}
 for _number, _group in enumerate(lexicon.section("equivalents")["groups"]):
@@ -57,10 +58,15 @@ class Vocabulary:
         pool = [word for word in words if any(c.isalnum() for c in word.text)]
         self._keys = frozenset(key for word in pool for key in _keys(word.text))
         content = {word.lower: None for word in pool if is_content(word)}
-        self._plain = tuple(content)
+        self._plain = tuple(dict.fromkeys(canonical(word) for word in content))
         self._prefixes = frozenset(word[:_PREFIX] for word in content if len(word) >= _PREFIX)
         self._initials = _initials(pool)
-        self._acronyms = frozenset(word.text.replace(".", "").lower() for word in pool if word.text.isupper())
+        # Chat is typed in lower case: "nyc" may stand for New York City.
+        self._acronyms = frozenset(
+            word.lower.replace(".", "")
+            for word in pool
+            if word.text.isupper() or (is_content(word) and _SHORTEST_ACRONYM <= len(word.text) < _PREFIX)
+        )
 
     def supports(self, word: Word) -> bool:
         """True where a word of the pool says the same as `word`."""
@@ -69,7 +75,7 @@ class Vocabulary:
         acronym = word.text.replace(".", "")
         if acronym.isupper() and len(acronym) > 1:
             return acronym.lower() in self._initials
-        return self._resembles(word.lower)
+        return self._resembles(canonical(word.text))
 
     def holds(self, word: Word) -> bool:
         """True where a word of the pool is `word` itself in any inflection, or its listed equal."""

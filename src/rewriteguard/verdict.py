@@ -72,7 +72,7 @@ RULES: dict[str, Rule] = {
     "drifted.chat": _hedge(Fault.DRIFTED),
     "drifted.pile": _hedge(Fault.DRIFTED),
     "dropped.cut": _hedge(Fault.DROPPED),
-    "altered.roles": _hedge(Fault.ALTERED),
+    "altered.roles": _reject(Fault.ALTERED),
     "altered.lookalike": _reject(Fault.ALTERED),
     "low_trust": _hedge(Fault.LOW_TRUST),
     "not_checked.nothing": _hedge(Fault.NOT_CHECKED),

@@ -14,7 +14,7 @@ FOUND = [
     ("which bike is cheaper", "cheaper", "cheap:comparative", ""),
     ("Is diesel more expensive than petrol?", "more expensive", "expensive:comparative", ""),
     ("the most popular dog breed in Chile", "most popular", "popular:superlative", ""),
-    ("the least expensive phone", "least expensive", "-expensive:superlative", ""),
+    ("the least expensive phone", "least expensive", "cheap:superlative", ""),
     ("less salty soup", "less salty", "-salti:comparative", ""),
     ("my best option for a small garden", "best", "good:superlative", ""),
     ("the worst flood in the valley", "worst", "bad:superlative", ""),
@@ -58,6 +58,8 @@ SAME = [
     ("did rents rise", "the increase in rents"),
     ("did rents fall", "the decrease in rents"),
     ("how to buy bonds", "how to buy a bond"),
+    ("the cheapest phone", "the least expensive phone"),
+    ("which costs less", "which is cheaper"),
 ]
 DIFFERENT = [
     ("the largest lake", "the longest lake"),
@@ -67,7 +69,6 @@ DIFFERENT = [
     ("imports of tea", "exports of tea"),
     ("did rents rise", "did rents fall"),
 ]
-SAME_MISSES = [("the cheapest phone", "the least expensive phone", Match.SAME)]  # opposite scale, opposite sign
 OPPOSED = [
     ("imports of tea", "exports of tea"),
     ("install a driver", "uninstall a driver"),
@@ -98,7 +99,6 @@ def test_table(row: object) -> None:
     [
         *((a, b, Match.SAME) for a, b in SAME),
         *((a, b, Match.DIFFERENT) for a, b in DIFFERENT),
-        *(pytest.param(*row, marks=pytest.mark.xfail(strict=True)) for row in SAME_MISSES),
     ],
 )
 def test_same(ours: str, theirs: str, expected: Match) -> None:

@@ -9,6 +9,9 @@ from rewriteguard.language.pipeline import english
 from rewriteguard.tokens import ProtectedToken
 
 FOUND = [
+    ("recipes for nut-free cakes", "nut-free", "nut", ""),
+    ("why not?", "not", "", ""),
+    ("why am i unable to log in", "unable", "log", ""),
     ("which hotels do not allow dogs", "not", "allow", ""),
     ("Which plants don't need direct sun?", "n't", "need", ""),
     ("It doesnt work on my laptop", "nt", "work", ""),
@@ -40,7 +43,6 @@ LEFT_ALONE = [
     "So don't they need a permit?",
     "The museum is free, isn't it?",
     "The museum is free isnt it?",
-    "why not",
     "Why not take the bus?",
     "should I stay or not",
     "Whether or not to sell",
@@ -54,7 +56,6 @@ LEFT_ALONE = [
 ]
 KNOWN_MISSES = [
     # Negation inside a word is only seen when two texts are compared.
-    ("recipes for nut-free cakes", "nut-free", "nut", ""),
     ("unpaid leave", "unpaid", "paid", ""),
     # A mark behind "no" makes it an answer, and a hyphen counts as a mark.
     ("Is there a no-fly zone?", "no", "fli", ""),

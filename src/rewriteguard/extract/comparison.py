@@ -23,6 +23,8 @@ _IRREGULAR = {
 _MARKERS = {"more": "comparative", "less": "comparative", "most": "superlative", "least": "superlative"}
 _PLAIN = lexicon.words("comparison", "plain")
 _BASES = {stem(w): group.split()[0] for group in lexicon.section("comparison")["bases"] for w in group.split()}
+_MEASURED: dict[str, str] = dict(lexicon.section("comparison")["measured"])
+_ANTONYMS = {a: b for one, other in lexicon.section("comparison")["antonyms"] for a, b in ((one, other), (other, one))}
 _VERSUS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("comparison", "versus"))
 _PAIRS = lexicon.section("comparison")["opposites"]
 _SYNONYMS: dict[str, str] = {
@@ -41,7 +43,13 @@ _UNDIRECTED = frozenset({
     "most", "least", "more", "less", "before", "after", "up", "down", "left", "right", "open", "close", "above",
     "below", "con", "pro",
 })  # fmt: skip
-_DIRECTIONS = frozenset(word for pair in _PAIRS for word in pair) - _UNDIRECTED
+_PAIRED = frozenset(word for pair in _PAIRS for word in pair) - _UNDIRECTED
+_DIRECTIONS = _PAIRED | {
+    word
+    for group in lexicon.section("comparison")["synonyms"]
+    for word in group.split()
+    if any(_direction(stem(word)) == _direction(stem(paired)) for paired in _PAIRED)
+}
 
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
@@ -84,6 +92,14 @@ def _synonym(value: str) -> str:
     return f"{prefix}:{_direction(word)}" if prefix == "direction" else value
 
 
+def _on_scale(marker: str, word: str) -> str:
+    """The value of "more expensive", and of "less expensive", which is cheaper."""
+    scale = _BASES.get(stem(word), stem(word))
+    if marker in {"less", "least"}:
+        scale = _ANTONYMS.get(scale, f"-{scale}")
+    return f"{scale}:{_MARKERS[marker]}"
+
+
 def _versus_length(doc: Doc, word: Token) -> int:
     for phrase in _VERSUS:
         if word.lower_ == phrase[0] and tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
@@ -94,13 +110,14 @@ def _versus_length(doc: Doc, word: Token) -> int:
 def _graded(doc: Doc, word: Token) -> tuple[int, str] | None:
     """End and value of a comparative or superlative that starts at `word`."""
     if word.lower_ in _MARKERS:
+        verb = doc[word.i - 1].lemma_.lower() if word.i else ""
+        if verb in _MEASURED:
+            return word.idx + len(word), _on_scale(word.lower_, _MEASURED[verb])
         after = doc[word.i + 1] if word.i + 1 < len(doc) else None
         bound = word.i and doc[word.i - 1].lower_ == "at" and word.lower_ == "least"
         if after is None or bound or after.pos_ not in {"ADJ", "ADV"} or after.lower_ in _PLAIN:
             return None
-        scale = _BASES.get(stem(after.text), stem(after.text))
-        sign = "-" if word.lower_ in {"less", "least"} else ""
-        return after.idx + len(after), f"{sign}{scale}:{_MARKERS[word.lower_]}"
+        return after.idx + len(after), _on_scale(word.lower_, after.lower_)
     degree = _DEGREES.get(word.tag_)
     if degree is None or word.lower_ in _PLAIN or not word.lower_.endswith(("er", "st", "se")):
         known = _IRREGULAR.get(word.lower_)

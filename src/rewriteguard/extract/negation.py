@@ -34,6 +34,10 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
     for word in doc:
         if word.i <= taken:
             continue
+        if word.lower_ == "free" and word.i > 1 and doc[word.i - 1].text == "-":  # "egg-free"
+            start = doc[word.i - 2]
+            yield token(Kind.NEGATION, doc.text, start.idx, word.idx + len(word), stem(start.text))
+            continue
         length = _length(doc, word)
         if length and not _left_alone(doc, word):
             last = doc[word.i + length - 1]
@@ -57,14 +61,24 @@ def _length(doc: Doc, word: Token) -> int:
 
 def _left_alone(doc: Doc, word: Token) -> bool:
     before = doc[word.i - 1].lower_ if word.i else ""
+    if word.lower_ == "never" and doc[word.i + 1 : word.i + 2].text.lower() == "mind":
+        return True
     after = doc[word.i + 1] if word.i + 1 < len(doc) else None
     if word.lower_ == "no" and (after is None or after.is_punct or after.lower_ in _AFTER_ANSWER):
         return True
-    if word.lower_ == "not" and (
-        before in {"or", "why", "if"} or (after is not None and after.lower_ in {"only", "sure"})
-    ):
+    if word.lower_ == "not" and _is_free_not(before, after):
         return True
     return word.lower_ in _NOT and (_opens_polar(doc, word) or _is_tag_question(doc, word))
+
+
+def _is_free_not(before: str, after: Token | None) -> bool:
+    """True for "or not", "why not try ...", "not only", "not sure"; a bare "why not?" negates what was said before."""
+    goes_on = after is not None and not after.is_punct
+    return (
+        before in {"or", "if"}
+        or (before == "why" and goes_on)
+        or (after is not None and after.lower_ in {"only", "sure"})
+    )
 
 
 def _opens_polar(doc: Doc, word: Token) -> bool:

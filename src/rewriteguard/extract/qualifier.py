@@ -84,6 +84,8 @@ def _restricts(doc: Doc, word: Token, length: int, value: str) -> bool:
         return False
     if word.lower_ == "used" and word.dep_ != "amod":
         return False
+    if word.lower_ == "free" and word.i and doc[word.i - 1].text == "-":  # "egg-free" is a negation
+        return False
     last = doc[word.i + length - 1]
     after = doc[last.i + 1] if last.i + 1 < len(doc) else None
     # An attribute of a noun, or a predicate ("is it free", "the draft").
