@@ -12,15 +12,24 @@ import pytest
 from rewriteguard.assessment import Assessment
 from rewriteguard.guard import Guard
 
+FILE = Path(__file__).resolve().parents[2] / "shared" / "cases" / "field_faults.jsonl"
 REQUIRED_SHARE = 0.8
 
+Case = dict[str, Any]
 
-def _cases(shared: Path) -> list[dict[str, Any]]:
-    with (shared / "cases" / "field_faults.jsonl").open(encoding="utf-8") as lines:
+
+def _cases() -> list[Case]:
+    if not FILE.is_file():
+        return []
+    with FILE.open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
-def _check(guard: Guard, case: dict[str, Any]) -> Assessment:
+CASES = _cases()
+pytestmark = pytest.mark.skipif(not CASES, reason="the shared field cases are not beside the project")
+
+
+def _check(guard: Guard, case: Case) -> Assessment:
     rewrite = case["rewrite"]
     if isinstance(rewrite, dict):
         text, times = rewrite["repeat"]
@@ -29,34 +38,43 @@ def _check(guard: Guard, case: dict[str, Any]) -> Assessment:
     return guard.check(case["turn"], rewrite, case["history"], reference_date=day)
 
 
-def _expected(case: dict[str, Any]) -> list[str]:
+def _expected(case: Case) -> list[str]:
     verdict = case["expect"]["verdict"]
     return [verdict] if isinstance(verdict, str) else verdict
 
 
-@pytest.fixture(scope="module")
-def results(guard: Guard, shared: Path) -> list[tuple[dict[str, Any], Assessment]]:
-    return [(case, _check(guard, case)) for case in _cases(shared)]
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_verdict(guard: Guard, case: Case) -> None:
+    found = _check(guard, case)
+    assert found.verdict.value in _expected(case), [violation.rule for violation in found.violations]
+    if "query" in case["expect"]:
+        assert found.rewrite == case["expect"]["query"]
 
 
-def test_most_cases_get_an_expected_verdict(results: list[tuple[dict[str, Any], Assessment]]) -> None:
-    misses = [
-        f"{case['id']}: {found.verdict.value}, expected {_expected(case)}; {[v.rule for v in found.violations]}"
-        for case, found in results
-        if found.verdict.value not in _expected(case)
-    ]
-    assert len(misses) <= (1 - REQUIRED_SHARE) * len(results), "\n".join(misses)
+def test_share_of_expected_verdicts(guard: Guard) -> None:
+    met = sum(_check(guard, case).verdict.value in _expected(case) for case in CASES)
+    assert met >= REQUIRED_SHARE * len(CASES), f"{met} of {len(CASES)}"
 
 
-def test_good_rewrites_are_not_rejected(results: list[tuple[dict[str, Any], Assessment]]) -> None:
-    """The other error: a case that expects PRESERVED alone is never CHANGED."""
-    good = [(case, found) for case, found in results if _expected(case) == ["preserved"]]
-    assert len(good) > 20
-    assert [case["id"] for case, found in good if found.verdict.value == "changed"] == []
+def test_most_rejections_name_the_expected_fault(guard: Guard) -> None:
+    """Lost and new words of one place may be reported as dropped, invented or altered."""
+    one_finding = {"dropped", "altered", "invented"}
+    named = total = 0
+    for case in CASES:
+        found = _check(guard, case)
+        wanted = [(fault, kind) for fault, kind, _ in case["expect"]["faults"]]
+        if found.verdict.value != "changed" or not wanted:
+            continue
+        total += 1
+        got = [(v.fault.value, v.kind.value if v.kind else None) for v in found.violations]
+        named += any(
+            (fault == other or {fault, other} <= one_finding) and kind in (None, other_kind)
+            for fault, kind in wanted
+            for other, other_kind in got
+        )
+    assert named >= 0.8 * total, f"{named} of {total}"
 
 
-def test_only_the_cleaned_query_can_be_searched(results: list[tuple[dict[str, Any], Assessment]]) -> None:
-    wanted = [(case, found) for case, found in results if "query" in case["expect"]]
-    assert wanted
-    for case, found in wanted:
-        assert found.rewrite == case["expect"]["query"], case["id"]
+def test_dependence(guard: Guard) -> None:
+    met = sum(_check(guard, case).dependent == case["expect"]["dependent"] for case in CASES)
+    assert met >= 0.9 * len(CASES), f"{met} of {len(CASES)}"

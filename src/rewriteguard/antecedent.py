@@ -11,7 +11,7 @@ from rewriteguard.words import Word
 
 NOUNS = frozenset({"NOUN", "PROPN"})
 _EXPLETIVE = lexicon.words("reference", "expletive_after")
-_PERSONS = frozenset({"he", "him", "his", "she", "her", "hers"})
+_PERSONS = lexicon.words("reference", "persons")
 
 
 def has_antecedent(reading: Reading, i: int, pronoun: str) -> bool:

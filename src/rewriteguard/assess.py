@@ -8,7 +8,7 @@ from typing import Any
 
 from rewriteguard.assessment import Assessment, Checked, Profile
 from rewriteguard.compare import Comparison, compare
-from rewriteguard.conversation import Conversation, Role
+from rewriteguard.conversation import Conversation, Message, Role
 from rewriteguard.drift import drift_findings
 from rewriteguard.extract.base import Facts
 from rewriteguard.extract.comparison import is_graded
@@ -30,6 +30,9 @@ from rewriteguard.words import Word
 MAX_TURN = 6_000  # characters of a turn that are analysed: about 1,200 words, 200 ms
 MAX_REWRITE = 4_000  # characters; a longer output is no query
 MAX_MESSAGE = 12_000  # characters of one history message that are read
+MAX_PARSED = 1_000  # characters of a user's message that is read in full; longer ones are read by their words
+MAX_HISTORY = 60_000  # characters of the history that are read, the latest: about 0.3 s when all are new
+MAX_MESSAGES = 200
 Read = Callable[[str, bool], Reading]
 
 
@@ -66,14 +69,17 @@ def assess(
     carried = NO_FILTER if filtered is None else read_filter(filtered, read)
     comparison = compare(turn, rewrite, past, facts, consumed=spans, filtered=carried)
     scene = Scene(turn, rewrite, past, references, comparison, is_dependent(turn, past, references), facts)
-    gaps = _gaps(scene)
+    gaps = _gaps(scene, len(conversation.history) - len(past.messages))
     readings = candidates(scene)
     findings = [*form_findings(turn, rewrite, past), *_token_findings(scene, literal_only="language" in gaps)]
     if "language" not in gaps:
         findings += [*fill_findings(scene, readings), *drift_findings(scene), *loss_findings(scene)]
         findings += _invented_words(scene)
     fills = tuple(fills_of(scene))
-    checked = Checked(_looked_for(comparison), fills, gaps)
+    looked_for = _looked_for(comparison)
+    if not looked_for and not fills and not _verifies(scene):
+        gaps += ("nothing_to_compare",)
+    checked = Checked(looked_for, fills, gaps)
     findings += _unchecked(scene, checked)
     verdict, violations = judge(findings, profile)
     return Assessment(
@@ -91,9 +97,22 @@ def assess(
 
 
 def read_past(conversation: Conversation, read: Read) -> Past:
-    """The history, read: user turns in full, since they were turns once, the longer rest by its words alone."""
-    readings = tuple(read(m.text[:MAX_MESSAGE], m.role is Role.USER) for m in conversation.history)
-    return Past(conversation.history, readings)
+    """The latest messages, read: user turns in full, since they were turns once, the longer rest by its words alone."""
+    messages = _latest(conversation.history)
+    return Past(messages, tuple(read(m.text[:MAX_MESSAGE], _is_parsed(m)) for m in messages))
+
+
+def _is_parsed(message: Message) -> bool:
+    return message.role is Role.USER and len(message.text) <= MAX_PARSED
+
+
+def _latest(history: tuple[Message, ...]) -> tuple[Message, ...]:
+    """As many of the latest messages as are read within the limits."""
+    left, first = MAX_HISTORY, len(history)
+    while first > max(0, len(history) - MAX_MESSAGES) and left >= len(history[first - 1].text[:MAX_MESSAGE]):
+        first -= 1
+        left -= len(history[first].text[:MAX_MESSAGE])
+    return history[first:]
 
 
 def is_dependent(turn: Reading, past: Past, references: Sequence[Reference] | None = None) -> bool:
@@ -119,9 +138,9 @@ def _unread(conversation: Conversation, raw: str, query: str, finding: Finding, 
     return Assessment(verdict, violations, Comparison(), dependent, checked, conversation.turn, query, raw, (), profile)
 
 
-def _gaps(scene: Scene) -> tuple[str, ...]:
+def _gaps(scene: Scene, unread: int) -> tuple[str, ...]:
     gaps = []
-    if any(len(message.text) > MAX_MESSAGE for message in scene.past.messages):
+    if unread or any(len(message.text) > MAX_MESSAGE for message in scene.past.messages):
         gaps.append("history_size")
     language = language_of(w.text for w in scene.turn.words)
     if language not in {"", "en"}:
@@ -161,22 +180,45 @@ def _row(scene: Scene, token: ProtectedToken) -> str:
     positions = [w.i for w in scene.turn.words_of(token)]
     if not any(scene.turn.regions.protects(i) for i in positions):
         return "scene"
-    if token.kind not in LITERAL and token.kind is not Kind.ENTITY and _tells(scene.turn, positions[0]):
+    if token.kind not in LITERAL and token.kind is not Kind.ENTITY and _tells(scene, positions[0]):
         return "scene"
     if token.kind is Kind.COMPARISON and not is_graded(token):
         return "direction"
     if token.kind is Kind.NEGATION and token.relation == CONTRAST:
         return "contrast"
-    return "order" if token.kind is Kind.QUANTIFIER and token.value not in {"only", "all"} else token.kind.value
+    return "order" if token.kind is Kind.QUANTIFIER and _counts_off(token) else token.kind.value
 
 
-def _tells(turn: Reading, position: int) -> bool:
-    """True inside a whole sentence ("I do not like it", "So it never opened?"): a question made of it turns it."""
+def _counts_off(token: ProtectedToken) -> bool:
+    """True for ordinals, "first", "last" and "both": what they pick is often named instead."""
+    return token.value in {"both", "first", "last"} or token.value[0].isdigit()
+
+
+def _tells(scene: Scene, position: int) -> bool:
+    """True in the main clause of a sentence that asks nothing, where the rewrite made a question of it.
+
+    "I do not like its look" becomes "How do I change its look?", "So it never opened?" becomes "Did it open?".
+    """
+    turn, words = scene.turn, scene.turn.words
     unit = next((u for u in turn.regions.asking if u.holds(position)), None)
     if unit is None or unit.kind not in (UnitKind.STATEMENT, UnitKind.QUESTION):
         return False
-    opener = turn.words[unit.first].lower
-    return opener not in OPENERS and any(w.dep in {"nsubj", "nsubjpass"} for w in turn.words[unit.first : unit.last])
+    if words[unit.first].lower in OPENERS or not any(u.kind is UnitKind.QUESTION for u in scene.rewrite.regions.units):
+        return False
+    return _in_main_clause(words, position) and any(
+        w.dep in {"nsubj", "nsubjpass"} and words[w.head].dep == "ROOT" for w in words[unit.first : unit.last]
+    )
+
+
+def _in_main_clause(words: Sequence[Word], i: int) -> bool:
+    """False inside a relative clause: "a hotel that only accepts adults" restricts, whatever the sentence does."""
+    for _ in words:
+        if words[i].dep in {"relcl", "acl"}:
+            return False
+        if words[i].head == i:
+            return True
+        i = words[i].head
+    return True
 
 
 def _looked_for(comparison: Comparison) -> tuple[ProtectedToken, ...]:
@@ -191,9 +233,14 @@ def _unchecked(scene: Scene, checked: Checked) -> Iterable[Finding]:
     for pair in scene.comparison.unsure:
         if pair.theirs is not None:
             yield Finding("not_checked.reference_date", pair.ours.kind, (in_turn(pair.ours), in_rewrite(pair.theirs)))
-    holds_something = any(scene.turn.regions.protects(w.i) for w in scene.turn.content)
-    if not checked.tokens and not checked.fills and not holds_something:
+    if "nothing_to_compare" in checked.gaps:
         yield Finding("not_checked.nothing", None, whole)
+
+
+def _verifies(scene: Scene) -> bool:
+    """True where at least one word of what is asked was found again in the rewrite."""
+    asked = (w for w in scene.turn.content if scene.turn.regions.protects(w.i))
+    return any(scene.rewrite.vocabulary.supports(w) for w in asked)
 
 
 def _span(turn: Reading, reference: Reference) -> tuple[int, int]:

@@ -199,7 +199,7 @@ _GAPS = {
     "nothing_to_compare": "Not checked: the turn holds nothing that could be kept or lost.",
     "reference": "Not checked: what fills the reference could not be found in the conversation.",
     "size": "Not checked: the text is too long to be analysed in the time of a request.",
-    "history_size": "Not checked: the far end of a very long history message.",
+    "history_size": "Not checked: the oldest part of a very long history.",
     "reference_date": "Not checked: a relative period became a date, and no reference date was given.",
 }
 

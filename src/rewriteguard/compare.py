@@ -119,6 +119,7 @@ def compare(
     _keep_worded(state, filtered)
     _pair(state, Match.UNKNOWN, state.unsure)
     _pair_exchanged(state)
+    _pair_openers(state)
     carried, invented = _sources(state)
     return Comparison(
         kept=_ordered(state.kept),
@@ -180,6 +181,9 @@ def _is_filtered(state: _State, ours: ProtectedToken, filtered: Filtered) -> boo
     same = same_for(ours.kind)
     if any(t.kind is ours.kind and same(ours, t, state.facts) is Match.SAME for t in filtered.tokens):
         return True
+    if ours.kind is Kind.QUANTITY:  # the field says the unit: {"amount": {"$gt": 500}}
+        bare = (t for t in filtered.tokens if t.kind is Kind.QUANTITY and t.value == ours.value.split()[0])
+        return any(t.relation == ours.relation for t in bare)
     words = [w for w in state.turn.words_of(ours) if is_content(w)]
     worded = ours.kind in (Kind.ENTITY, Kind.TOPIC, Kind.QUALIFIER, Kind.IDENTIFIER)
     return worded and bool(words) and all(filtered.vocabulary.supports(w) for w in words)
@@ -193,6 +197,22 @@ def _pair_exchanged(state: _State) -> None:
             continue
         renamed = ours.kind is Kind.NEGATION and not state.rewrite.vocabulary.holds_stem(ours.value)
         state.settle(state.kept if renamed else state.altered, ours, theirs)
+
+
+def _pair_openers(state: _State) -> None:
+    """Finds "Can employees ...?" in the place of "Should employees ...?": elsewhere "can" and "should" may go."""
+    ours, theirs = _opening_modal(state.turn), _opening_modal(state.rewrite)
+    if ours is None or theirs is None or same_for(Kind.MODALITY)(ours, theirs, state.facts) is Match.SAME:
+        return
+    if ours not in state.ours and not any(ours is pair.ours for pair in (*state.kept, *state.altered)):
+        state.altered.append(Pair(ours, theirs))
+        if theirs in state.theirs:
+            state.theirs.remove(theirs)
+
+
+def _opening_modal(reading: Reading) -> ProtectedToken | None:
+    firsts = {reading.words[unit.first].start for unit in reading.regions.asking if unit.first < len(reading.words)}
+    return next((t for t in reading.tokens if t.kind is Kind.MODALITY and t.start in firsts), None)
 
 
 def _replaces(state: _State, ours: ProtectedToken, theirs: ProtectedToken) -> bool:

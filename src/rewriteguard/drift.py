@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 
 from rewriteguard.conversation import Role
 from rewriteguard.grounding import source_of_words
+from rewriteguard.language import lexicon
 from rewriteguard.reading import Past
 from rewriteguard.reference import open_references
 from rewriteguard.scene import LITERAL, Scene, new_words, run_evidence, unit_evidence
@@ -16,9 +17,11 @@ from rewriteguard.tokens import Evidence, Finding, Kind, ProtectedToken, in_rewr
 from rewriteguard.words import Word
 
 _NAMED = LITERAL | {Kind.ENTITY}
+# What is asked for is a code or an address: "what's the link", "send me the booking number".
+_ASKING, _CODES = ("|".join(sorted(lexicon.words("identifier", key))) for key in ("asking", "asked_for"))
 _ASKS_FOR_IDENTIFIER = re.compile(
-    r"""\b(?: link | url | address | website | e-?mail | phone | number | code | reference | id | ticket | file | path
-         | name | command | error | key )s?\b""",
+    rf"""\b(?: what(?:'s|\ is|\ was|\ are)? | where(?:'s|\ is) | {_ASKING} ) \s
+        (?:me\s)? (?:the|a|an|your|my|that)? \s? (?:\w{{1,20}}\s){{0,2}}? (?: {_CODES} )s?\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _PILED = 2  # questions of a rewrite, and content words of one, from which a repeated question counts
@@ -33,8 +36,11 @@ def drift_findings(scene: Scene) -> Iterable[Finding]:
 
 
 def _replaced_topic(scene: Scene) -> Iterable[Finding]:
-    """A noun of a complete turn with a phrase of the history in its place, and every other word kept."""
-    if scene.dependent or not scene.past.messages:
+    """A noun of a complete turn with another in its place, and every other word kept.
+
+    A phrase of the history in its place rejects; a word from nowhere may be a synonym and hedges.
+    """
+    if scene.dependent:
         return
     ours = [w for w in scene.turn.words if any(c.isalnum() for c in w.text)]
     theirs = [w for w in scene.rewrite.words if any(c.isalnum() for c in w.text)]
@@ -45,12 +51,10 @@ def _replaced_topic(scene: Scene) -> Iterable[Finding]:
         return
     lost = [w for w in changes[0][0] if _is_common_noun(w) and not scene.rewrite.vocabulary.supports(w)]
     new = [w for w in changes[0][1] if _is_common_noun(w) and not scene.turn.vocabulary.supports(w)]
-    if lost and new and source_of_words(new, scene.past) is not None:
-        yield Finding(
-            "altered.topic",
-            Kind.TOPIC,
-            (run_evidence("turn", scene.turn, lost), run_evidence("rewrite", scene.rewrite, new)),
-        )
+    if lost and new:
+        carried = source_of_words(new, scene.past) is not None
+        evidence = run_evidence("turn", scene.turn, lost), run_evidence("rewrite", scene.rewrite, new)
+        yield Finding("altered.topic" if carried else "altered.noun", Kind.TOPIC, evidence)
 
 
 def _is_common_noun(word: Word) -> bool:
@@ -84,7 +88,13 @@ def _is_foreign(scene: Scene, token: ProtectedToken) -> bool:
     if token.kind is Kind.ENTITY:
         names = [t for t in scene.comparison.carried if t.kind is Kind.ENTITY and not _extends_own_name(scene, t)]
         return own_name and token in names and len({t.turn for t in names}) > 1
-    return token.kind is Kind.QUANTITY or _is_code(token)
+    return (token.kind is Kind.QUANTITY and not _numbers_a_name(scene, token)) or _is_code(token)
+
+
+def _numbers_a_name(scene: Scene, token: ProtectedToken) -> bool:
+    """True for the number of "Orbit 15": a part of a name."""
+    before = [w for w in scene.rewrite.words if w.end <= token.start]
+    return bool(before) and before[-1].text[:1].isupper() and before[-1].i > 0
 
 
 def _is_code(token: ProtectedToken) -> bool:

@@ -22,6 +22,7 @@ _ITEM = re.compile(
         (?=\s+\d{1,2}[.)]\s|\n|$)                   # the next number or the end of the line""",
     re.VERBOSE,
 )
+_BULLET = re.compile(r"^[ \t]{0,8}[-*\u2022][ \t]+(?P<item>\S[^\n]{0,200})$", re.MULTILINE)
 
 
 def fill_findings(scene: Scene, readings: Sequence[str]) -> Iterable[Finding]:
@@ -32,6 +33,7 @@ def fill_findings(scene: Scene, readings: Sequence[str]) -> Iterable[Finding]:
         readings: The equal antecedents that `candidates` found.
     """
     yield from _unresolved(scene)
+    yield from _filled_from_nowhere(scene)
     yield from _ambiguous_set(scene)
     yield from _wrong_item(scene)
     if readings:
@@ -82,7 +84,8 @@ def _coordinated(reading: Reading, named: bool) -> tuple[tuple[Word, ...], ...]:
         left, right = _group_before(words, word.i), _group_after(words, word.i + 1)
         if not left or not right or (named and not all(any(map(_is_named, group)) for group in (left, right))):
             continue
-        if left[-1].stem == right[-1].stem or (_is_named(left[-1]) and _is_named(right[-1])):
+        shared_head = left[-1].stem == right[-1].stem or right[-1].tag == "NNS"
+        if shared_head or (_is_named(left[-1]) and _is_named(right[-1])):
             return (left, right)
     return ()
 
@@ -135,6 +138,21 @@ def _unresolved(scene: Scene) -> Iterable[Finding]:
         yield Finding("unresolved", None, (Evidence("turn", scene.turn.text, 0, len(scene.turn.text)),))
 
 
+def _filled_from_nowhere(scene: Scene) -> Iterable[Finding]:
+    """A pointing word gone, and nouns in its place of which neither turn nor history says one."""
+    pointing = [r for r in scene.references if r.pointer in _OPEN and scene.turn.regions.protects(r.first)]
+    gone = [r for r in pointing if not _still_points(scene, r)]
+    new = new_words(scene.rewrite, scene.turn)
+    nouns = [w for w in new if w.pos in {"NOUN", "PROPN"}]
+    if scene.past.messages and gone and nouns and not any(scene.past.vocabulary.supports(w) for w in new):
+        evidence = reference_evidence("turn", scene.turn, gone[0]), run_evidence("rewrite", scene.rewrite, nouns[:1])
+        yield Finding("invented.fill", Kind.TOPIC, evidence)
+
+
+def _still_points(scene: Scene, reference: Reference) -> bool:
+    return any(w.lower == lower_of(scene.turn, reference) for w in scene.rewrite.words)
+
+
 def _pointing(reading: Reading, reference: Reference) -> str:
     """What points: the word itself, whatever noun stands behind it ("that", "that procedure"), or the number."""
     if reference.pointer is Pointer.ORDINAL:
@@ -158,7 +176,8 @@ def _ambiguous_set(scene: Scene) -> Iterable[Finding]:
 def _wrong_item(scene: Scene) -> Iterable[Finding]:
     """An ordinal ("the first one") filled with another item of the last list than the one it counts."""
     listed = scene.past.last(Role.ASSISTANT)
-    items = [m.group("item").strip(" .;,") for m in _ITEM.finditer(listed.text)] if listed else []
+    found = (pattern.finditer(listed.text) for pattern in (_ITEM, _BULLET)) if listed else ()
+    items = next((group for group in ([m["item"].strip(" .;,*") for m in each] for each in found) if group), [])
     items = items or [" ".join(w.text for w in item) for item in _pair(scene, named=False)]
     for reference in scene.references:
         number = ordinal_of(scene.turn, reference) if reference.pointer is Pointer.ORDINAL else 0

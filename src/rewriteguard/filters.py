@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rewriteguard.errors import InputError
 from rewriteguard.reading import Reading
 from rewriteguard.support import Vocabulary
 from rewriteguard.tokens import Kind, ProtectedToken
@@ -33,6 +34,9 @@ _RELATIONS = {
 }  # fmt: skip
 
 
+_DEEPEST = 20  # levels of a filter; deeper ones refer to themselves
+
+
 def read_filter(structured: Any, read: Callable[[str, bool], Reading]) -> Filtered:
     """What a filter carries, each token with the relation of its comparator; negated parts carry nothing.
 
@@ -51,26 +55,28 @@ def read_filter(structured: Any, read: Callable[[str, bool], Reading]) -> Filter
     return Filtered(tuple(tokens), Vocabulary(words))
 
 
-def _comparisons(node: Any) -> Iterable[tuple[str, Any]]:
+def _comparisons(node: Any, depth: int = 0) -> Iterable[tuple[str, Any]]:
     """Comparator and value of each plain comparison below `node`, in order."""
+    if depth > _DEEPEST:
+        raise InputError(f"filter: nested more than {_DEEPEST} levels deep")
     if isinstance(node, Mapping):
         for key, value in node.items():
-            yield from _from_entry(str(key), value)
+            yield from _from_entry(str(key), value, depth + 1)
     elif isinstance(node, list | tuple):
         for item in node:
-            yield from _comparisons(item)
+            yield from _comparisons(item, depth + 1)
     elif getattr(node, "filter", None) is not None:
-        yield from _comparisons(node.filter)
+        yield from _comparisons(node.filter, depth + 1)
     elif hasattr(node, "arguments"):
         if _name(getattr(node, "operator", "")) != "not":
-            yield from _comparisons(list(node.arguments))
+            yield from _comparisons(list(node.arguments), depth + 1)
     elif hasattr(node, "comparator"):
         yield from _values(_name(node.comparator), node.value)
 
 
-def _from_entry(key: str, value: Any) -> Iterable[tuple[str, Any]]:
+def _from_entry(key: str, value: Any, depth: int) -> Iterable[tuple[str, Any]]:
     if isinstance(value, Mapping) or key in {"$and", "$or", "and", "or"}:
-        yield from _comparisons(value)
+        yield from _comparisons(value, depth)
     else:
         yield from _values(key.removeprefix("$") if key.startswith("$") else "eq", value)
 

@@ -46,6 +46,8 @@ class Guard:
         extractors: Sequence[Extractor] = extract.DEFAULT_EXTRACTORS,
         history_window: int | None = None,
     ) -> None:
+        if history_window is not None and (not isinstance(history_window, int) or history_window < 0):
+            raise InputError(f"history_window: expected a number of messages of at least 0, got {history_window!r}")
         self._equivalents = _equivalents(aliases or {})
         self._extractors = tuple(extractors)
         self._window = history_window
@@ -93,13 +95,17 @@ class Guard:
             InputError: `turn` or `rewrite` is not text.
             HistoryError: An item of the history has an unknown shape.
         """
+        if reference_date is not None and not isinstance(reference_date, date):
+            raise InputError(f"reference_date: expected a date, got {type(reference_date).__name__}")
+        if profile not in list(Profile):
+            raise InputError(f"profile: expected one of {', '.join(Profile)}, got {profile!r}")
         conversation = Conversation.read(turn, history, self._window)
         return assess(
             conversation,
             _string(rewrite, "rewrite"),
             read=self._read,
             equivalents=self._equivalents,
-            profile=profile,
+            profile=Profile(profile),
             reference_date=reference_date,
             filtered=filter,
         )
@@ -160,8 +166,8 @@ def _equivalents(aliases: Mapping[str, Iterable[str]]) -> Mapping[str, frozenset
     """For each name, every other name of the same thing, in canonical form."""
     table: dict[str, frozenset[str]] = {}
     for name, others in aliases.items():
-        if isinstance(others, str):
-            raise InputError(f"aliases[{name!r}]: expected a list of names, got one string")
+        if isinstance(others, str) or not isinstance(others, Iterable):
+            raise InputError(f"aliases[{name!r}]: expected a list of names, got {type(others).__name__}")
         group = frozenset(canonical(form) for form in (name, *others))
         for form in group:
             table[form] = table.get(form, frozenset()) | (group - {form})

@@ -51,7 +51,13 @@ _OTHERS = lexicon.words("reference", "others")
 _SETS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("reference", "sets"))
 _ORDINALS: dict[str, int] = dict(lexicon.section("reference")["ordinals"])
 _RELATIONAL = lexicon.words("reference", "relational")
-_DEMONSTRATIVES = frozenset({"this", "that", "these", "those"})
+_DEMONSTRATIVES = lexicon.words("reference", "demonstratives")
+_COUNTED = lexicon.words("reference", "counted")
+_RELATIVE = lexicon.words("reference", "relative_after")
+_PERIODS = lexicon.words("reference", "periods")
+_NOT_ONE_AFTER = lexicon.words("reference", "not_one_after")
+_NOT_OTHER_BEFORE = lexicon.words("reference", "not_other_before")
+_NOT_OTHER_AFTER = lexicon.words("reference", "not_other_after")
 _ACCEPTS = lexicon.words("regions", "accepts")
 _FRAGMENT = 2  # content words; a longer verbless run names its topic well enough to stand alone
 
@@ -117,7 +123,7 @@ def _ordinal(words: Sequence[Word], i: int, unit: Unit) -> Reference | None:
     if words[i].lower not in {"the", "that"} or i + 1 >= unit.last or words[i + 1].lower not in _ORDINALS:
         return None
     follower = words[i + 2].lower if i + 2 < unit.last else ""
-    if follower in {"one", "ones", "option", "item", "choice"}:
+    if follower in _COUNTED:
         return Reference(Pointer.ORDINAL, i, i + 3)
     bare = not follower or not follower[0].isalnum() or words[i + 2].pos in {"AUX", "VERB", "ADP"}
     return Reference(Pointer.ORDINAL, i, i + 2) if bare else None
@@ -146,49 +152,31 @@ def _pronoun(reading: Reading, words: Sequence[Word], i: int) -> Reference | Non
 
 def _demonstrative(reading: Reading, words: Sequence[Word], i: int, pointer: Pointer) -> Reference | None:
     word = words[i]
-    after = words[i + 1] if i + 1 < len(words) else None
-    ends = after is None or not after.text[0].isalnum()
-    if word.lower == "that" and not ends and (word.tag in {"WDT", "IN"} or word.dep in {"mark"}):
+    after = words[i + 1] if i + 1 < len(words) and words[i + 1].text[0].isalnum() else None
+    if word.lower == "that" and after is not None and (word.tag in {"WDT", "IN"} or word.dep == "mark"):
         return None
-    if (
-        word.lower in {"those", "that"}
-        and after is not None
-        and after.lower in {"who", "which", "that", "of", "are"}
-        and after.lower != "are"
-    ):
+    if word.lower in {"those", "that"} and after is not None and after.lower in _RELATIVE:
         return None
     if after is not None and after.pos in {"NOUN", "ADJ", "NUM", "PROPN"} and word.pos == "DET":
         noun = _group_head(words, i + 1)
         repeated = any(w.stem == words[noun].stem for w in words[:i])
-        temporal = words[noun].lower in {
-            "year",
-            "month",
-            "week",
-            "weekend",
-            "morning",
-            "afternoon",
-            "evening",
-            "summer",
-            "winter",
-            "time",
-            "season",
-        }
-        return None if repeated or temporal else Reference(pointer, i, noun + 1)
+        return None if repeated or words[noun].lower in _PERIODS else Reference(pointer, i, noun + 1)
     if any(unit.last <= i and unit.kind is not UnitKind.FILLER for unit in reading.regions.units):
         return None
     return None if has_clause_before(words, i) else Reference(pointer, i, i + 1)
 
 
 def _one(words: Sequence[Word], i: int) -> Reference | None:
-    before = words[i - 1].lower if i else ""
+    if i > 1 and words[i - 1].tag in {"JJR", "JJS", "JJ"} and words[i - 2].lower in {"the", "that", "this"}:
+        return Reference(Pointer.ONE, i - 2, i + 1)  # "the lighter one"
     after = words[i + 1] if i + 1 < len(words) else None
-    if before in {"no", "any", "some", "every", "each"} or (
-        after is not None and (after.lower == "of" or after.text == "-")
-    ):
+    if i and words[i - 1].lower in _NOT_ONE_AFTER:
         return None
-    if after is not None and after.pos in {"NOUN", "ADJ", "PROPN"} and words[i].lower == "one":
+    if after is not None and (after.lower == "of" or after.text == "-"):
         return None
-    if words[i].dep in {"nsubj", "nsubjpass"} and words[i].lower == "one":
+    counts = after is not None and after.pos in {"NOUN", "ADJ", "PROPN"}
+    generic = words[i].dep in {"nsubj", "nsubjpass"}
+    if words[i].lower == "one" and (counts or generic):
         return None
     return None if has_noun_before(words, i) else Reference(Pointer.ONE, i, i + 1)
 
@@ -199,11 +187,8 @@ def _other(words: Sequence[Word], i: int) -> Reference | None:
         return None
     before = words[i - 1].lower if i else ""
     after = words[i + 1].lower if i + 1 < len(words) else ""
-    if (
-        after in {"than", "time", "hand", "words"}
-        or before in {"each", "every", "at"}
-        or (word.lower == "such" and after in {"as", "a"})
-    ):
+    fixed = after in _NOT_OTHER_BEFORE or before in _NOT_OTHER_AFTER
+    if fixed or (word.lower == "such" and after in {"as", "a"}):
         return None
     if word.lower in {"same", "similar", "instead", "otherwise"} and has_noun_before(words, i):
         return None

@@ -77,7 +77,7 @@ class Regions:
 
 
 _CORE = (UnitKind.QUESTION, UnitKind.REQUEST, UnitKind.CORRECTION)
-_TELLING = frozenset({"me", "us", "know", "wonder", "wondering", "explain", "asking"})
+_TELLING = lexicon.words("regions", "telling")
 _END_MARKS = frozenset({".", "?", "!", "...", "..", "…", ";"})
 _SOFT_MARKS = frozenset({",", ":", "-", "--", ".", "!", "?", "...", ";"})
 

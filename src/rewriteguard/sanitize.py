@@ -74,7 +74,7 @@ def normalise(text: str) -> Normalised:
 
     Look-alike letters of other scripts stay what they are: a name written with them is another name.
     """
-    if text.isascii():
+    if text.isascii() and not _CONTROL.search(text):
         return Normalised(text, range(len(text) + 1))
     out: list[str] = []
     starts: list[int] = []
@@ -84,7 +84,7 @@ def normalise(text: str) -> Normalised:
         end = position + 1
         while end < len(text) and unicodedata.combining(text[end]):  # a letter is read with its accents
             end += 1
-        cluster = _INVISIBLE.sub("", text[position:end]).translate(_STRAIGHT)
+        cluster = _CONTROL.sub("", _INVISIBLE.sub("", text[position:end])).translate(_STRAIGHT)
         for character in unicodedata.normalize("NFKC", cluster):
             out.append(character)
             starts.append(position)

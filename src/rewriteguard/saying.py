@@ -13,7 +13,7 @@ from rewriteguard.tokens import Kind, ProtectedToken
 
 _WORDED = frozenset({Kind.ENTITY, Kind.TOPIC, Kind.IDENTIFIER, Kind.QUALIFIER})
 _NUMBERED = frozenset({Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
-_OTHERS = frozenset({"other", "others", "another", "else", "besides", "additional", "more", "any", "anything"})
+_OTHERS = lexicon.words("negation", "others")
 _ABSORBED = {
     stem(word): frozenset(stem(part) for part in forms.split())
     for word, forms in lexicon.section("negation")["absorbed"].items()
@@ -24,8 +24,12 @@ _SUFFIXES = tuple(sorted(lexicon.words("negation", "suffixes")))
 
 def rewrite_says(ours: ProtectedToken, turn: Reading, rewrite: Reading, facts: Facts) -> bool:
     """True where the rewrite says a token of the turn without a token of the same kind."""
-    if ours.kind in _WORDED:
-        return words_said(ours, turn, rewrite) or _has_alias(ours, rewrite, facts)
+    if _has_alias(ours, turn, rewrite, facts):
+        return True
+    if ours.kind in _WORDED and words_said(ours, turn, rewrite):
+        return True
+    if ours.kind in _NUMBERED and not ours.relation:
+        return _is_spelled(ours, rewrite)
     if ours.kind is Kind.COMPARISON:
         prefix, _, value = ours.value.partition(":")
         return prefix == "direction" and rewrite.vocabulary.holds_stem(value)
@@ -43,6 +47,8 @@ def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Fa
     same = same_for(theirs.kind)
     if any(t.kind is theirs.kind and same(t, theirs, facts) is Match.SAME for t in turn.tokens):
         return True
+    if _has_alias(theirs, rewrite, turn, facts):
+        return True
     if theirs.kind in _WORDED:
         return words_said(theirs, rewrite, turn)
     if theirs.kind is Kind.ANSWER_TYPE:
@@ -59,14 +65,23 @@ def words_said(token: ProtectedToken, own: Reading, other: Reading) -> bool:
     words = [w for w in own.words_of(token) if any(c.isalnum() for c in w.text)]
     if token.kind is Kind.QUALIFIER:  # "internal" and "international" resemble each other
         return all(other.vocabulary.holds(w) for w in words)
-    supported = all(other.vocabulary.supports(w) for w in words)
-    return bool(words) and (supported or other.vocabulary.expands(words))
+    rest = [w for w in words if not other.vocabulary.supports(w)]
+    return bool(words) and (not rest or other.vocabulary.expands(rest) or other.vocabulary.expands(words))
 
 
 def is_twin(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
     """True for one literal that the two texts made two kinds of: "3.10" as a version here and a number there."""
     literal = ours.text.casefold() == theirs.text.casefold() or ours.value == theirs.value
     return {ours.kind, theirs.kind} <= _NUMBERED and literal and ours.relation == theirs.relation
+
+
+def _is_spelled(ours: ProtectedToken, rewrite: Reading) -> bool:
+    """True where the rewrite has the bare number as a word outside its own tokens: "15 to 16", "one kid"."""
+    spellings = {ours.text.casefold(), "one" if ours.value == "1" else ours.value}
+    return any(
+        w.lower in spellings and not any(t.start <= w.start < t.end and t.end > w.end for t in rewrite.tokens)
+        for w in rewrite.words
+    )
 
 
 def _restricts_nothing(theirs: ProtectedToken) -> bool:
@@ -83,9 +98,17 @@ def _is_harmless_negation(theirs: ProtectedToken, turn: Reading) -> bool:
     return (theirs.relation == negation.EXCLUSION and others) or _is_absorbed(turn, theirs.value)
 
 
-def _has_alias(ours: ProtectedToken, rewrite: Reading, facts: Facts) -> bool:
-    text = f" {' '.join(w.lower for w in rewrite.words)} "
-    return any(f" {alias} " in text for alias in facts.equivalents.get(ours.value, ()))
+def _has_alias(token: ProtectedToken, own: Reading, other: Reading, facts: Facts) -> bool:
+    """True where a token stands in a user-given name of a thing, and the other text has another name of it."""
+    if not facts.equivalents:
+        return False
+    text, counterpart = (f" {' '.join(w.lower for w in reading.words)} " for reading in (own, other))
+    words = [w.lower for w in own.words_of(token)]
+    return any(
+        f" {name} " in text and words[0] in name.split() and any(f" {alias} " in counterpart for alias in aliases)
+        for name, aliases in facts.equivalents.items()
+        if words
+    )
 
 
 def is_paraphrased(reading: Reading, value: str) -> bool:

@@ -22,6 +22,8 @@ _LIGHT = lexicon.words("words", "light")
 _ABBREVIATIONS: dict[str, str] = dict(lexicon.section("equivalents")["abbreviations"])
 _NUMBERS: dict[str, str] = dict(lexicon.section("equivalents")["numbers"])
 _PREFIX = 5
+_CLEAR = 4  # letters from which "un-" and "non-" negate what follows
+_NEGATIVE = tuple(sorted(lexicon.words("negation", "prefixes")))
 _SHORTEST_ACRONYM = 3
 _SIMILAR = 80
 _GROUPS: dict[str, frozenset[int]] = {}
@@ -45,6 +47,13 @@ def _keys(text: str) -> tuple[str, ...]:
         forms.update(stem(part) for part in expansion.split())
     forms.update(f"group:{number}" for number in _GROUPS.get(stem(lower), ()))
     return tuple(sorted(form for form in forms if form))
+
+
+def negates(one: str, other: str) -> bool:
+    """True where one word is the other with a negative prefix: "eligible" and "ineligible"."""
+    short, long = sorted((one, other), key=len)
+    prefix = long.removesuffix(short)
+    return prefix in _NEGATIVE and len(short) >= (_CLEAR if prefix.startswith(("un", "non")) else _PREFIX)
 
 
 class Vocabulary:
@@ -90,10 +99,10 @@ class Vocabulary:
             return False
         if lower[:_PREFIX] in self._prefixes:
             return True
-        if any(_is_compound(lower, other) for other in self._plain):
+        if any(_is_compound(lower, other) and not negates(lower, other) for other in self._plain):
             return True
         close = process.extractOne(lower, self._plain, scorer=fuzz.ratio, score_cutoff=_SIMILAR)
-        return close is not None and (len(close[0]) >= _PREFIX and close[0].isascii())
+        return close is not None and len(close[0]) >= _PREFIX and close[0].isascii() and not negates(lower, close[0])
 
     def expands(self, words: Sequence[Word]) -> bool:
         """True where the initials of `words` are an acronym of the pool."""

@@ -51,10 +51,6 @@ class ProtectedToken:
         """The same token, marked as coming from history item `turn`."""
         return replace(self, turn=turn)
 
-    def overlaps(self, other: ProtectedToken) -> bool:
-        """True where both tokens share a code point of one text."""
-        return self.start < other.end and other.start < self.end
-
     def to_dict(self) -> dict[str, Any]:
         """The token as plain JSON values."""
         return {

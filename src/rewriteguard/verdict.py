@@ -50,6 +50,8 @@ RULES: dict[str, Rule] = {
         "time entity quantity version identifier negation comparison quantifier modality answer_type qualifier",
         "topic word",
     ),
+    "invented.fill": _hedge(Fault.INVENTED),
+    "altered.noun": _hedge(Fault.ALTERED),
     "invented.words": _hedge(Fault.INVENTED),
     "altered.topic": _reject(Fault.ALTERED),
     "altered.item": _reject(Fault.ALTERED),

@@ -9,6 +9,8 @@ from rewriteguard.language.pipeline import english
 from rewriteguard.tokens import ProtectedToken
 
 FOUND = [
+    ("is the museum closed on mondays", "closed", "direction:close", ""),
+    ("can i cancel before paying", "before", "direction:befor", ""),
     ("What is the largest lake in Finland?", "largest", "large:superlative", ""),
     ("the biggest city", "biggest", "large:superlative", ""),
     ("which bike is cheaper", "cheaper", "cheap:comparative", ""),
@@ -37,10 +39,10 @@ LEFT_ALONE = [
     "rather warm weather",
     "the latest news",
     "give me more details",
-    "Earlier you said it was closed",
+    "Earlier you said it was busy",
     "a former mayor",
     "interesting towers in the river delta",
-    "Is the left lane closed?",
+    "Is the left lane busy?",
 ]
 KNOWN_MISSES = [
     # "more" and "less" without an adjective: people add and drop "more" too freely for it to count.

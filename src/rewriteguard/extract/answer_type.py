@@ -29,10 +29,7 @@ _PHRASES = tuple(
     if phrase.split()[0] in _WH and len(phrase.split()) > 1
 )
 _AUXILIARIES = lexicon.words("regions", "auxiliaries") | {"ca", "wo", "do", "does", "did"}
-_ASKING = frozenset({
-    "know", "tell", "explain", "ask", "wonder", "wondering", "about", "me", "us", "show", "describe", "curious",
-    "understand", "say", "on", "you", "remember", "out", "clarify",
-})  # fmt: skip
+_ASKING = lexicon.words("regions", "asking")
 _OPENERS = lexicon.words("words", "function") - {
     "who", "whom", "whose", "what", "which", "when", "where", "why", "how", "if", "that", "not", "as", "while",
     "because", "since", "although", "until", "unless", "before", "after", "same", "i", "he", "she", "we", "you",

@@ -39,10 +39,7 @@ def _direction(word: str) -> str:
 
 _OPPOSED = frozenset(frozenset({_direction(stem(one)), _direction(stem(other))}) for one, other in _PAIRS)
 # Words that stand in a pair for a scale or a place as often as for a direction.
-_UNDIRECTED = frozenset({
-    "most", "least", "more", "less", "before", "after", "up", "down", "left", "right", "open", "close", "above",
-    "below", "con", "pro",
-})  # fmt: skip
+_UNDIRECTED = frozenset({"most", "least", "more", "less", "up", "down", "left", "right", "con", "pro"})
 _PAIRED = frozenset(word for pair in _PAIRS for word in pair) - _UNDIRECTED
 _DIRECTIONS = _PAIRED | {
     word
@@ -50,6 +47,9 @@ _DIRECTIONS = _PAIRED | {
     for word in group.split()
     if any(_direction(stem(word)) == _direction(stem(paired)) for paired in _PAIRED)
 }
+
+
+_DIRECTED_POS = frozenset({"VERB", "NOUN", "ADJ", "ADV", "ADP", "SCONJ", ""})
 
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
@@ -64,7 +64,7 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
         if found:
             end, value = found
             yield token(Kind.COMPARISON, doc.text, word.idx, end, value)
-        elif (word.lemma_ or word.text).lower() in _DIRECTIONS and word.pos_ in {"VERB", "NOUN", "ADJ", "ADV", ""}:
+        elif (word.lemma_ or word.text).lower() in _DIRECTIONS and word.pos_ in _DIRECTED_POS:
             direction = stem((word.lemma_ or word.text).lower())
             yield token(Kind.COMPARISON, doc.text, word.idx, word.idx + len(word), f"direction:{direction}")
 

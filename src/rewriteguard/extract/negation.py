@@ -17,11 +17,10 @@ from rewriteguard.tokens import Kind, ProtectedToken
 
 _NOT = frozenset({"not", "n't", "n’t", "nt"})  # "dont" is cut into "do" and "nt"
 _MEMBERS = lexicon.words("negation", "members") | _NOT
-_AFTER_ANSWER = frozenset({"i", "sorry", "wait", "not", "thanks", "thank"})
+_AFTER_ANSWER = lexicon.words("negation", "after_answer")
 _PHRASES = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("negation", "phrases"))
 _EXCLUSIVE = lexicon.words("negation", "exclusive")
 _FUNCTION = lexicon.words("words", "function")
-_PREPOSITIONS = frozenset({"without", "except", "excluding", "minus", "unless", "lacking"})
 _CONNECTIVES = lexicon.words("regions", "connectives")
 _CONTRASTIVE = lexicon.words("negation", "contrastive")
 EXCLUSION = "exclusion"

@@ -19,18 +19,10 @@ _GROUPS: dict[str, str] = {
 }
 _PROTECTED = lexicon.words("quantifier", "protected")
 _ORDINALS: dict[str, str] = dict(lexicon.section("equivalents")["numbers"])
-_POINTING = frozenset(
-    {"one", "ones", "two", "of", "these", "those", "this", "that", "them", "it", "they", "?", ".", ","}
-)
-_FIXED_BEFORE = {"all": {"at", "after", "most", "first", "not"}, "first": {"at"}, "last": {"at"}}
-_FIXED_AFTER = {
-    "all": {"about", "right", "over", "time", "star", "-", "of", "i", "you", "we", "my", "your", "along"},
-    "first": {"time", "name", "aid", "place", "class", "-", "of", "thing"},
-    "last": {"name", "time", "-", "year", "month", "week", "night"},
-    "each": {"other"},
-    "every": {"time"},
-}
-_JUST_BEFORE = frozenset({"for", "in", "one", "those"})
+_POINTING = lexicon.words("quantifier", "pointing") | {"?", ".", ","}
+_FIXED_BEFORE: dict[str, str] = dict(lexicon.section("quantifier")["fixed_before"])
+_FIXED_AFTER: dict[str, str] = dict(lexicon.section("quantifier")["fixed_after"])
+_JUST_BEFORE = lexicon.words("quantifier", "just_before")
 
 same = same_value
 
@@ -47,7 +39,7 @@ def _value(doc: Doc, word: Token) -> str | None:
     lower = word.lower_
     before = doc[word.i - 1].lower_ if word.i else ""
     after = doc[word.i + 1].lower_ if word.i + 1 < len(doc) else ""
-    if before in _FIXED_BEFORE.get(lower, ()) or after in _FIXED_AFTER.get(lower, ()):
+    if before in _FIXED_BEFORE.get(lower, "").split() or after in _FIXED_AFTER.get(lower, "").split():
         return None
     if lower in {"just", "merely"}:
         return "only" if after in _JUST_BEFORE else None
@@ -57,6 +49,8 @@ def _value(doc: Doc, word: Token) -> str | None:
     if ordinal.endswith(("st", "nd", "rd", "th")) and ordinal[0].isdigit():
         return None if after in _POINTING or not after else ordinal
     group = _GROUPS.get(lower)
+    if group in {"twice", "thrice"}:
+        return group
     if group not in _PROTECTED or after in _POINTING or not after:
         return None
     if group == "both" and not _pairs(doc, word):
