@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from rewriteguard import Guard
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -44,4 +46,38 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_examples_run(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
     namespace = {"__name__": "__main__"}
     exec(compile(example.read_text("utf-8"), str(example), "exec"), namespace)
-    assert capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert printed
+    assert "guard_error" not in printed  # a guard that fails is contained, and would go unseen here
+
+
+# The conversation that the table of docs/index.md assumes.
+HISTORY = [
+    ("user", "Which routes did not run in winter 2023?"),
+    ("assistant", "The routes to Gull Island and Northbank."),
+    ("user", "When is Heron Rock open?"),
+    ("assistant", "From May to October. The ferry to Heron Rock goes every hour."),
+]
+ROW = re.compile(r"^\| (?P<turn>[^|]+) \| (?P<rewrite>[^|]+) \| [^|]+ \| `(?P<verdict>[A-Z]+)`[^|]*\|$", re.MULTILINE)
+
+
+def rows() -> list[tuple[str, str, str]]:
+    """Turn, rewrite and verdict of each row of the table."""
+    text = (ROOT / "docs" / "index.md").read_text("utf-8").replace("**", "")
+    return [(row["turn"], row["rewrite"], row["verdict"].lower()) for row in ROW.finditer(text)]
+
+
+def test_the_table_of_verdicts_is_read() -> None:
+    assert len(rows()) >= 6
+
+
+@pytest.mark.parametrize(("turn", "rewrite", "verdict"), rows())
+def test_verdicts_in_the_table_are_true(turn: str, rewrite: str, verdict: str) -> None:
+    assert Guard().check(turn, rewrite, HISTORY).verdict == verdict
+
+
+def test_telemetry_page_names_what_the_code_emits() -> None:
+    name = r"(rewriteguard(?:\.[a-z_]+)+)"
+    page = (ROOT / "docs" / "telemetry.md").read_text("utf-8")
+    code = (ROOT / "src" / "rewriteguard" / "telemetry" / "names.py").read_text("utf-8")
+    assert set(re.findall(name, page)) == set(re.findall(f'"{name}"', code))
