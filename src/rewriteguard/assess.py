@@ -27,7 +27,7 @@ from rewriteguard.tokens import Evidence, Finding, Kind, ProtectedToken, in_rewr
 from rewriteguard.verdict import judge
 from rewriteguard.words import Word
 
-MAX_TURN = 6_000  # characters of a turn that are analysed: about 1,200 words, 200 ms
+MAX_TURN = 4_000  # characters of a turn that are analysed: about 800 words, half a second when new
 MAX_REWRITE = 4_000  # characters; a longer output is no query
 MAX_MESSAGE = 12_000  # characters of one history message that are read
 MAX_PARSED = 1_000  # characters of a user's message that is read in full; longer ones are read by their words
@@ -142,7 +142,7 @@ def _gaps(scene: Scene, unread: int) -> tuple[str, ...]:
     gaps = []
     if unread or any(len(message.text) > MAX_MESSAGE for message in scene.past.messages):
         gaps.append("history_size")
-    language = language_of(w.text for w in scene.turn.words)
+    language = language_of(scene.turn.text)
     if language not in {"", "en"}:
         gaps.append("language")
     if scene.comparison.unsure:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rewriteguard.extract import answer_type, comparison, qualifier, same_for
 from rewriteguard.extract.base import Facts, Match
-from rewriteguard.filters import NO_FILTER, Filtered
+from rewriteguard.filters import NO_FILTER, Filtered, same_bound
 from rewriteguard.grounding import source_of
 from rewriteguard.reading import Past, Reading
 from rewriteguard.regions import UnitKind
@@ -180,6 +180,8 @@ def _keep_worded(state: _State, filtered: Filtered) -> None:
 def _is_filtered(state: _State, ours: ProtectedToken, filtered: Filtered) -> bool:
     same = same_for(ours.kind)
     if any(t.kind is ours.kind and same(ours, t, state.facts) is Match.SAME for t in filtered.tokens):
+        return True
+    if ours.kind is Kind.TIME and any(same_bound(ours, t) for t in filtered.tokens if t.kind is Kind.TIME):
         return True
     if ours.kind is Kind.QUANTITY:  # the field says the unit: {"amount": {"$gt": 500}}
         bare = (t for t in filtered.tokens if t.kind is Kind.QUANTITY and t.value == ours.value.split()[0])

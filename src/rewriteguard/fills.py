@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rewriteguard.assessment import Fill
-from rewriteguard.conversation import Role
+from rewriteguard.conversation import Message, Role
 from rewriteguard.grounding import source_of_words
-from rewriteguard.reading import Reading
+from rewriteguard.language import lexicon
+from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import Pointer, Reference, open_references, ordinal_of
 from rewriteguard.scene import Scene, lower_of, new_words, phrases_of, reference_evidence, run_evidence
 from rewriteguard.support import Vocabulary, is_content
@@ -22,6 +23,7 @@ _ITEM = re.compile(
         (?=\s+\d{1,2}[.)]\s|\n|$)                   # the next number or the end of the line""",
     re.VERBOSE,
 )
+_ARTICLES = lexicon.words("words", "articles")
 _BULLET = re.compile(r"^[ \t]{0,8}[-*\u2022][ \t]+(?P<item>\S[^\n]{0,200})$", re.MULTILINE)
 
 
@@ -38,7 +40,9 @@ def fill_findings(scene: Scene, readings: Sequence[str]) -> Iterable[Finding]:
     yield from _wrong_item(scene)
     if readings:
         pointing = next(r for r in scene.references if r.pointer is Pointer.SINGULAR)
-        yield Finding("ambiguous.candidates", None, (reference_evidence("turn", scene.turn, pointing),))
+        chosen = (re.search(re.escape(reading), scene.rewrite.text, re.IGNORECASE) for reading in readings)
+        picked = tuple(Evidence("rewrite", m.group(), m.start(), m.end()) for m in chosen if m)
+        yield Finding("ambiguous.candidates", None, (reference_evidence("turn", scene.turn, pointing), *picked))
 
 
 def fills_of(scene: Scene) -> Iterable[Fill]:
@@ -47,15 +51,14 @@ def fills_of(scene: Scene) -> Iterable[Fill]:
         return
     references = [r for r in scene.references if r.first < r.last] or list(scene.references)
     for reference, phrase in zip(references, phrases_of(new_words(scene.rewrite, scene.turn)), strict=False):
-        source = source_of_words(phrase, scene.past)
-        if source is None:
-            continue
-        message = next(m for m in scene.past.messages if m.index == source)
-        pointing = reference_evidence("turn", scene.turn, reference).text if reference.first < reference.last else ""
         words = run_evidence("rewrite", scene.rewrite, phrase).text
+        message = _speaker(words, scene.past) or _supporter(phrase, scene.past)
+        if message is None:
+            continue
+        pointing = reference_evidence("turn", scene.turn, reference).text if reference.first < reference.last else ""
         found = re.search(re.escape(words), message.text, re.IGNORECASE)
         start, end = found.span() if found else (None, None)
-        yield Fill(pointing, words, source, message.role.value, start, end)
+        yield Fill(pointing, words, message.index, message.role.value, start, end)
 
 
 def candidates(scene: Scene) -> tuple[str, ...]:
@@ -98,11 +101,13 @@ def _group_before(words: Sequence[Word], end: int) -> tuple[Word, ...]:
     start = end
     while start > 0 and _is_in_group(words[start - 1]):
         start -= 1
+    while start < end and words[start].lower in _ARTICLES:
+        start += 1
     return tuple(words[start:end])
 
 
 def _group_after(words: Sequence[Word], start: int) -> tuple[Word, ...]:
-    while start < len(words) and words[start].lower in {"the", "a", "an", "our", "your"}:
+    while start < len(words) and words[start].lower in _ARTICLES:
         start += 1
     end = start
     while end < len(words) and _is_in_group(words[end]):
@@ -120,6 +125,17 @@ def _names_item(vocabulary: Vocabulary, item: Sequence[Word], others: Sequence[S
     shared = {w.stem for other in others if other is not item for w in other}
     own = [w for w in item if w.stem not in shared and is_content(w)]
     return bool(own) and all(vocabulary.supports(w) for w in own)
+
+
+def _speaker(words: str, past: Past) -> Message | None:
+    """The latest message that holds `words` as they are."""
+    return next((m for m in reversed(past.messages) if words.casefold() in m.text.casefold()), None)
+
+
+def _supporter(phrase: Sequence[Word], past: Past) -> Message | None:
+    """The latest message that holds the words in other forms."""
+    source = source_of_words(phrase, past)
+    return next((m for m in past.messages if m.index == source), None)
 
 
 def _unresolved(scene: Scene) -> Iterable[Finding]:

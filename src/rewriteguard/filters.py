@@ -55,6 +55,19 @@ def read_filter(structured: Any, read: Callable[[str, bool], Reading]) -> Filter
     return Filtered(tuple(tokens), Vocabulary(words))
 
 
+def same_bound(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
+    """True where two periods bound a search on one side at one day: "since 2020" and a date from 2020-01-01 on."""
+    one, other = (_bound(token) for token in (ours, theirs))
+    return one is not None and one == other
+
+
+def _bound(token: ProtectedToken) -> tuple[str, str] | None:
+    """The side that is kept and the first day of it, or the first day behind it; None without a bound or a date."""
+    first, _, behind = token.value.partition("/")
+    sides = {"since": ("from", first), "after": ("from", behind), "before": ("to", first), "until": ("to", behind)}
+    return sides.get(token.relation) if first[:1].isdigit() and behind else None
+
+
 def _comparisons(node: Any, depth: int = 0) -> Iterable[tuple[str, Any]]:
     """Comparator and value of each plain comparison below `node`, in order."""
     if depth > _DEEPEST:

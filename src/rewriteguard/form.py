@@ -38,7 +38,7 @@ def form_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Findi
     for word in rewrite.words:
         if _mixes_scripts(word.text) and word.text not in turn.text:
             yield Finding("altered.lookalike", Kind.ENTITY, (Evidence("rewrite", word.text, word.start, word.end),))
-    ours, theirs = (language_of(w.text for w in reading.words) for reading in (turn, rewrite))
+    ours, theirs = (language_of(reading.text) for reading in (turn, rewrite))
     if ours and theirs and ours != theirs:
         yield Finding("language", None, (_whole(rewrite),))
 

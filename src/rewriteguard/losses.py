@@ -37,7 +37,7 @@ def _lost_units(scene: Scene) -> Iterable[Finding]:
             yield Finding("correction_lost", None, (unit_evidence("turn", scene.turn, unit),))
         elif total >= 2 and not held and (len(units) == 1 or others):
             yield Finding("question_lost", None, (unit_evidence("turn", scene.turn, unit),))
-        elif len(units) == 1 and 0 < total <= _SHORT and held * 2 <= total:
+        elif (len(units) == 1 or (others and not held)) and 0 < total <= _SHORT and held * 2 <= total:
             yield Finding("question_lost.half", None, (unit_evidence("turn", scene.turn, unit),))
 
 

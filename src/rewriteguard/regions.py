@@ -77,6 +77,7 @@ class Regions:
 
 
 _CORE = (UnitKind.QUESTION, UnitKind.REQUEST, UnitKind.CORRECTION)
+_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _TELLING = lexicon.words("regions", "telling")
 _END_MARKS = frozenset({".", "?", "!", "...", "..", "…", ";"})
 _SOFT_MARKS = frozenset({",", ":", "-", "--", ".", "!", "?", "...", ";"})
@@ -239,8 +240,9 @@ def _embedded_start(words: Sequence[Word], begin: int, last: int) -> int:
     """Where a question starts behind a clause that asks nothing ("maybe just tell me which ..."); 0 where none does."""
     if _opens_question(words, begin) or match(_WRAPPERS, words, begin, last) or words[begin].dep in {"mark", "advmod"}:
         return 0
+    told = words[begin].dep in _SUBJECTS
     for i in range(begin + 2, last - 1):
-        told = any(w.dep in {"nsubj", "nsubjpass"} for w in words[begin:i])
+        told = told or words[i - 1].dep in _SUBJECTS
         opens = _opens_question(words, i) and _is_clause(words, i)
         if told and opens and (words[i - 1].text == "," or words[i - 1].lower in _TELLING):
             return i

@@ -31,6 +31,9 @@ _STRAIGHT = str.maketrans(
 )
 # A query is at most a few sentences; a longer text is not unwrapped, only folded, and is judged as it is.
 _MAX_LENGTH = 20_000
+# The tokeniser's time grows with the square of a run without white space; no word or address is longer than this.
+_LONGEST_RUN = 400
+_UNBROKEN = re.compile(rf"\S{{{_LONGEST_RUN + 1}}}")
 _ROUNDS = 6
 
 
@@ -72,13 +75,14 @@ class Normalised:
 def normalise(text: str) -> Normalised:
     """The text in NFKC, with straight quotes and plain hyphens, without invisible characters.
 
+    Runs of more than 400 characters without white space are broken by a space.
     Look-alike letters of other scripts stay what they are: a name written with them is another name.
     """
-    if text.isascii() and not _CONTROL.search(text):
+    if text.isascii() and not _CONTROL.search(text) and not _UNBROKEN.search(text):
         return Normalised(text, range(len(text) + 1))
     out: list[str] = []
     starts: list[int] = []
-    position = 0
+    position = run = 0
     text = _HALF_PAIR.sub("\ufffd", text)
     while position < len(text):
         end = position + 1
@@ -86,6 +90,11 @@ def normalise(text: str) -> Normalised:
             end += 1
         cluster = _CONTROL.sub("", _INVISIBLE.sub("", text[position:end])).translate(_STRAIGHT)
         for character in unicodedata.normalize("NFKC", cluster):
+            run = 0 if character.isspace() else run + 1
+            if run > _LONGEST_RUN:
+                out.append(" ")
+                starts.append(position)
+                run = 1
             out.append(character)
             starts.append(position)
         position = end

@@ -65,7 +65,7 @@ class Vocabulary:
 
     def __init__(self, words: Iterable[Word]) -> None:
         pool = [word for word in words if any(c.isalnum() for c in word.text)]
-        self._keys = frozenset(key for word in pool for key in _keys(word.text))
+        self._keys = frozenset(key for word in pool for form in (word.text, word.lemma) for key in _keys(form))
         content = {word.lower: None for word in pool if is_content(word)}
         self._plain = tuple(dict.fromkeys(canonical(word) for word in content))
         self._prefixes = frozenset(word[:_PREFIX] for word in content if len(word) >= _PREFIX)
@@ -88,7 +88,7 @@ class Vocabulary:
 
     def holds(self, word: Word) -> bool:
         """True where a word of the pool is `word` itself in any inflection, or its listed equal."""
-        return any(key in self._keys for key in _keys(word.text))
+        return any(key in self._keys for form in (word.text, word.lemma) for key in _keys(form))
 
     def holds_stem(self, key: str) -> bool:
         """True where a word of the pool has the stem `key`."""

@@ -79,7 +79,10 @@ def _restricts(doc: Doc, word: Token, length: int, value: str) -> bool:
     if value in _AUDIENCES:
         before = [part.lower_ for part in doc[max(0, word.i - 3) : word.i]]
         return "for" in before or "among" in before
-    verb = word.tag_ in {"VBZ", "VBP", "VB"} or (word.tag_ == "VBD" and word.dep_ not in {"amod", "acl"})
+    follows = word.i > 0 and doc[word.i - 1].pos_ in {"PRON", "NOUN", "PROPN"}
+    attribute = not follows and word.i + 1 < len(doc) and doc[word.i + 1].pos_ in {"NOUN", "PROPN"}
+    past = word.tag_ == "VBD" and word.dep_ not in {"amod", "acl"} and not attribute
+    verb = word.tag_ in {"VBZ", "VBP", "VB"} or past
     if verb and length == 1:
         return False
     if word.lower_ == "used" and word.dep_ != "amod":
