@@ -192,6 +192,11 @@ def test_profiles_allow_what_their_rewriter_does(guard: Guard) -> None:
     more = turn + " and the best five sponsors"
     assert guard.check(turn, more).verdict is Verdict.CHANGED
     assert guard.check(turn, more, profile=Profile.EXPAND).verdict is Verdict.PRESERVED
+    turned = guard.check("is the pool heated in May", "is the pool not heated in May", profile=Profile.EXPAND)
+    assert turned.verdict is Verdict.CHANGED
+    carried = "is it dimmable", "Is the Skagen lamp for 240 euros dimmable?", LAMPS
+    assert guard.check(*carried).verdict is Verdict.PRESERVED
+    assert guard.check(*carried, profile=Profile.SHORTEN).verdict is Verdict.CHANGED
 
 
 def test_decisions_without_a_rewrite(guard: Guard) -> None:

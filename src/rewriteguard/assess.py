@@ -7,12 +7,11 @@ from datetime import date
 from typing import Any
 
 from rewriteguard.assessment import Assessment, Checked, Profile
+from rewriteguard.changes import change_findings, invented_word_findings
 from rewriteguard.compare import Comparison, compare
 from rewriteguard.conversation import Conversation, Message, Role
 from rewriteguard.drift import drift_findings
 from rewriteguard.extract.base import Facts
-from rewriteguard.extract.comparison import is_graded
-from rewriteguard.extract.negation import CONTRAST
 from rewriteguard.fills import candidates, fill_findings, fills_of
 from rewriteguard.filters import NO_FILTER, read_filter
 from rewriteguard.form import form_findings
@@ -20,12 +19,10 @@ from rewriteguard.language.detect import language_of
 from rewriteguard.losses import loss_findings
 from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import Pointer, Reference, open_references
-from rewriteguard.regions import OPENERS, UnitKind
 from rewriteguard.sanitize import clean
-from rewriteguard.scene import LITERAL, Scene, invented_words, new_words, reference_evidence
-from rewriteguard.tokens import Evidence, Finding, Kind, ProtectedToken, in_rewrite, in_turn
+from rewriteguard.scene import Scene, new_words, reference_evidence
+from rewriteguard.tokens import Evidence, Finding, ProtectedToken, in_rewrite, in_turn
 from rewriteguard.verdict import judge
-from rewriteguard.words import Word
 
 MAX_TURN = 4_000  # characters of a turn that are analysed: about 800 words, half a second when new
 MAX_REWRITE = 4_000  # characters; a longer output is no query
@@ -61,22 +58,18 @@ def assess(
     size = _size_finding(conversation.turn, query)
     if size is not None:
         return _unread(conversation, raw_rewrite, query, size, profile)
-    turn, rewrite = read(conversation.turn, True), read(query, True)
-    past = read_past(conversation, read)
-    references = open_references(turn, past)
-    facts = Facts(reference_date, equivalents)
-    spans = [_span(turn, r) for r in references if r.first < r.last and r.pointer is not Pointer.RELATIONAL]
-    carried = NO_FILTER if filtered is None else read_filter(filtered, read)
-    comparison = compare(turn, rewrite, past, facts, consumed=spans, filtered=carried)
-    scene = Scene(turn, rewrite, past, references, comparison, is_dependent(turn, past, references), facts)
-    gaps = _gaps(scene, len(conversation.history) - len(past.messages))
+    scene = _read_scene(conversation, query, read, Facts(reference_date, equivalents), filtered)
+    gaps = _gaps(scene, len(conversation.history) - len(scene.past.messages))
     readings = candidates(scene)
-    findings = [*form_findings(turn, rewrite, past), *_token_findings(scene, literal_only="language" in gaps)]
+    findings = [
+        *form_findings(scene.turn, scene.rewrite, scene.past),
+        *change_findings(scene, literal_only="language" in gaps),
+    ]
     if "language" not in gaps:
         findings += [*fill_findings(scene, readings), *drift_findings(scene), *loss_findings(scene)]
-        findings += _invented_words(scene)
+        findings += invented_word_findings(scene)
     fills = tuple(fills_of(scene))
-    looked_for = _looked_for(comparison)
+    looked_for = _looked_for(scene.comparison)
     if not looked_for and not fills and not _verifies(scene):
         gaps += ("nothing_to_compare",)
     checked = Checked(looked_for, fills, gaps)
@@ -85,7 +78,7 @@ def assess(
     return Assessment(
         verdict=verdict,
         violations=violations,
-        comparison=comparison,
+        comparison=scene.comparison,
         dependent=scene.dependent,
         checked=checked,
         turn=conversation.turn,
@@ -94,6 +87,16 @@ def assess(
         candidates=readings,
         profile=profile,
     )
+
+
+def _read_scene(conversation: Conversation, query: str, read: Read, facts: Facts, filtered: Any) -> Scene:
+    turn, rewrite = read(conversation.turn, True), read(query, True)
+    past = read_past(conversation, read)
+    references = open_references(turn, past)
+    spans = [_span(turn, r) for r in references if r.first < r.last and r.pointer is not Pointer.RELATIONAL]
+    beside = NO_FILTER if filtered is None else read_filter(filtered, read)
+    comparison = compare(turn, rewrite, past, facts, consumed=spans, filtered=beside)
+    return Scene(turn, rewrite, past, references, comparison, is_dependent(turn, past, references), facts)
 
 
 def read_past(conversation: Conversation, read: Read) -> Past:
@@ -153,74 +156,6 @@ def _gaps(scene: Scene, unread: int) -> tuple[str, ...]:
     return tuple(gaps)
 
 
-def _token_findings(scene: Scene, *, literal_only: bool) -> Iterable[Finding]:
-    comparison = scene.comparison
-    for token in comparison.dropped:
-        if token.kind in LITERAL or not literal_only:
-            yield Finding(f"dropped.{_row(scene, token)}", token.kind, (in_turn(token),))
-    for pair in comparison.altered:
-        if pair.theirs is not None and (pair.ours.kind in LITERAL or not literal_only):
-            told = _row(scene, pair.ours) == "scene" and pair.ours.kind not in LITERAL
-            rule = f"altered.{'scene' if told else pair.ours.kind.value}"
-            yield Finding(rule, pair.ours.kind, (in_turn(pair.ours), in_rewrite(pair.theirs)))
-    for token in comparison.invented:
-        if token.kind is not Kind.TOPIC and (token.kind in LITERAL or not literal_only):
-            yield Finding(f"invented.{token.kind.value}", token.kind, (in_rewrite(token),))
-
-
-def _invented_words(scene: Scene) -> Iterable[Finding]:
-    """Words from nowhere: a sign only where no conversation could have suggested them."""
-    words = invented_words(scene)
-    rule = "invented.words" if not scene.past.messages and len(words) > 1 else "invented.word"
-    yield from (Finding(rule, Kind.TOPIC, (_word(word),)) for word in words)
-
-
-def _row(scene: Scene, token: ProtectedToken) -> str:
-    """The row of the rule table for a token of the turn: its kind, or `scene` where it only sets the scene."""
-    positions = [w.i for w in scene.turn.words_of(token)]
-    if not any(scene.turn.regions.protects(i) for i in positions):
-        return "scene"
-    if token.kind not in LITERAL and token.kind is not Kind.ENTITY and _tells(scene, positions[0]):
-        return "scene"
-    if token.kind is Kind.COMPARISON and not is_graded(token):
-        return "direction"
-    if token.kind is Kind.NEGATION and token.relation == CONTRAST:
-        return "contrast"
-    return "order" if token.kind is Kind.QUANTIFIER and _counts_off(token) else token.kind.value
-
-
-def _counts_off(token: ProtectedToken) -> bool:
-    """True for ordinals, "first", "last" and "both": what they pick is often named instead."""
-    return token.value in {"both", "first", "last"} or token.value[0].isdigit()
-
-
-def _tells(scene: Scene, position: int) -> bool:
-    """True in the main clause of a sentence that asks nothing, where the rewrite made a question of it.
-
-    "I do not like its look" becomes "How do I change its look?", "So it never opened?" becomes "Did it open?".
-    """
-    turn, words = scene.turn, scene.turn.words
-    unit = next((u for u in turn.regions.asking if u.holds(position)), None)
-    if unit is None or unit.kind not in (UnitKind.STATEMENT, UnitKind.QUESTION):
-        return False
-    if words[unit.first].lower in OPENERS or not any(u.kind is UnitKind.QUESTION for u in scene.rewrite.regions.units):
-        return False
-    return _in_main_clause(words, position) and any(
-        w.dep in {"nsubj", "nsubjpass"} and words[w.head].dep == "ROOT" for w in words[unit.first : unit.last]
-    )
-
-
-def _in_main_clause(words: Sequence[Word], i: int) -> bool:
-    """False inside a relative clause: "a hotel that only accepts adults" restricts, whatever the sentence does."""
-    for _ in words:
-        if words[i].dep in {"relcl", "acl"}:
-            return False
-        if words[i].head == i:
-            return True
-        i = words[i].head
-    return True
-
-
 def _looked_for(comparison: Comparison) -> tuple[ProtectedToken, ...]:
     pairs = (*comparison.kept, *comparison.altered, *comparison.unsure)
     return tuple(sorted((*comparison.dropped, *(pair.ours for pair in pairs)), key=lambda t: (t.start, t.kind)))
@@ -246,7 +181,3 @@ def _verifies(scene: Scene) -> bool:
 def _span(turn: Reading, reference: Reference) -> tuple[int, int]:
     where = reference_evidence("turn", turn, reference)
     return where.start, where.end
-
-
-def _word(word: Word) -> Evidence:
-    return Evidence("rewrite", word.text, word.start, word.end)

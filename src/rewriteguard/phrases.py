@@ -10,6 +10,11 @@ from rewriteguard.words import Word
 Table = Mapping[str, tuple[tuple[str, ...], ...]]
 """Phrases by their first word, longest first."""
 
+END_MARKS = frozenset({".", "?", "!", "...", "..", "…", ";"})
+"""Marks that end a sentence."""
+SOFT_MARKS = frozenset({",", ":", "-", "--", ".", "!", "?", "...", ";"})
+"""Marks that stand between the parts of a sentence, or end it."""
+
 
 def table(name: str) -> Table:
     """The phrases of a list of the table `regions`, cut as the tokeniser cuts them."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rewriteguard.language import lexicon
-from rewriteguard.phrases import match, pieces, table
+from rewriteguard.phrases import END_MARKS, SOFT_MARKS, match, pieces, table
+from rewriteguard.repairs import withdrawn
 from rewriteguard.words import Word
 
 
@@ -79,8 +80,6 @@ class Regions:
 _CORE = (UnitKind.QUESTION, UnitKind.REQUEST, UnitKind.CORRECTION)
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _TELLING = lexicon.words("regions", "telling")
-_END_MARKS = frozenset({".", "?", "!", "...", "..", "…", ";"})
-_SOFT_MARKS = frozenset({",", ":", "-", "--", ".", "!", "?", "...", ";"})
 
 _INTERJECTIONS = table("interjections")
 _CONNECTIVES = table("connectives")
@@ -89,8 +88,6 @@ _COURTESIES = table("courtesies")
 _FEEDBACK = table("feedback")
 _CORRECTIONS = table("corrections")
 _WRAPPERS = table("wrappers")
-_REPAIRS = table("repairs")
-_MARKED_REPAIRS = table("marked_repairs")
 _SCENES = table("scenes")
 _REQUESTS = lexicon.words("regions", "requests")
 _QUESTION_WORDS = lexicon.words("regions", "questions")
@@ -107,7 +104,7 @@ def read_regions(words: Sequence[Word], text: str) -> Regions:
         found, was_wrapped = _read_sentence(words, first, last, units)
         units.extend(found)
         wrapped = wrapped or was_wrapped
-    return Regions(tuple(units), tuple(_withdrawn(words)), wrapped)
+    return Regions(tuple(units), tuple(withdrawn(words)), wrapped)
 
 
 def _sentences(words: Sequence[Word], text: str) -> Iterable[tuple[int, int]]:
@@ -115,7 +112,7 @@ def _sentences(words: Sequence[Word], text: str) -> Iterable[tuple[int, int]]:
     for i, word in enumerate(words):
         follows = i + 1 < len(words)
         broken = follows and "\n" in text[word.end : words[i + 1].start]
-        ended = word.text in _END_MARKS and not (follows and words[i + 1].text in _END_MARKS)
+        ended = word.text in END_MARKS and not (follows and words[i + 1].text in END_MARKS)
         if ended or broken or not follows:
             yield first, i + 1
             first = i + 1
@@ -159,14 +156,14 @@ def _skip_openings(words: Sequence[Word], first: int, last: int) -> tuple[int, b
     i, denied = first, False
     while i < last:
         length = match(_INTERJECTIONS, words, i, last)
-        closed = i + length >= last or words[i + length].text in _SOFT_MARKS
+        closed = i + length >= last or words[i + length].text in SOFT_MARKS
         if not (length and closed):
             length = match(_CONNECTIVES, words, i, last)
         if not length:
             break
         denied = denied or bool(match(_DENIALS, words, i, last))
         i += length
-        while i < last and words[i].text in _SOFT_MARKS and words[i].text != "?":
+        while i < last and words[i].text in SOFT_MARKS and words[i].text != "?":
             i += 1
     return i, denied
 
@@ -201,7 +198,7 @@ def _opens_question(words: Sequence[Word], i: int) -> bool:
     if word.lower in _QUESTION_WORDS:
         return True
     # An auxiliary opens a question only where something follows it that can be its subject.
-    return word.lower in _AUXILIARIES and i + 1 < len(words) and words[i + 1].text not in _SOFT_MARKS
+    return word.lower in _AUXILIARIES and i + 1 < len(words) and words[i + 1].text not in SOFT_MARKS
 
 
 def _denied_before(words: Sequence[Word], before: Sequence[Unit]) -> bool:
@@ -271,38 +268,6 @@ def _opens_clause(words: Sequence[Word], i: int) -> bool:
     if word.lower in _QUESTION_WORDS:
         return word.lower not in {"which", "who", "whom", "whose"} or follower.lower in _AUXILIARIES
     return word.lower in _AUXILIARIES and follower.pos in {"PRON", "DET", "PROPN", "NOUN"} and follower.dep != "dobj"
-
-
-def _withdrawn(words: Sequence[Word]) -> Iterable[tuple[int, int]]:
-    for i in range(1, len(words)):
-        length = match(_REPAIRS, words, i, len(words)) or _marked_repair(words, i)
-        if length and i + length < len(words) and words[i - 1].text not in _END_MARKS:
-            resumed = i + length
-            while resumed < len(words) - 1 and words[resumed].text in _SOFT_MARKS:
-                resumed += 1
-            yield _reparandum(words, i, words[resumed]), i + length
-
-
-def _marked_repair(words: Sequence[Word], i: int) -> int:
-    length = match(_MARKED_REPAIRS, words, i, len(words))
-    after = words[i + length] if i + length < len(words) else None
-    # "4, sorry 5": a number or a name may follow at once.
-    closed = after is not None and (after.text in {",", "-", "--", "..."} or after.pos in {"NUM", "PROPN"})
-    return length if length and closed and words[i - 1].text in {",", "-", "--", "..."} else 0
-
-
-def _reparandum(words: Sequence[Word], marker: int, resumed: Word) -> int:
-    """Where the words that a correction takes back start: at the same word, else at the last noun group."""
-    end = marker
-    while end > 0 and words[end - 1].text in _SOFT_MARKS:
-        end -= 1
-    for i in range(end - 1, max(-1, end - 9), -1):
-        if words[i].lower == resumed.lower:
-            return i
-    i = end
-    while i > 0 and words[i - 1].pos in {"DET", "ADJ", "NOUN", "PROPN", "NUM", "PART"}:
-        i -= 1
-    return min(i, max(end - 1, 0))
 
 
 def _only_marks(words: Sequence[Word], first: int, last: int) -> bool:

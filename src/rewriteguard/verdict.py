@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rewriteguard.assessment import Fault, Profile, Severity, Verdict, Violation
-from rewriteguard.tokens import Finding
+from rewriteguard.tokens import Finding, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ _ORDER = {Verdict.CHANGED: 0, Verdict.UNCERTAIN: 1, None: 2}
 def judge(findings: Iterable[Finding], profile: Profile = Profile.CONDENSE) -> tuple[Verdict, tuple[Violation, ...]]:
     """The verdict and the violations, gravest first, in the order in which the rules found them."""
     rows = [(RULES[finding.rule], finding) for finding in findings]
-    rows = [(rule, finding) for rule, finding in rows if rule.fault not in _WAIVED[profile]]
+    rows = [(rule, finding) for rule, finding in rows if not _is_waived(rule, finding, profile)]
     rows.sort(key=lambda row: _ORDER[row[0].alone])
     violations = tuple(Violation(rule.fault, f.kind, rule.severity, f.evidence, f.rule) for rule, f in rows)
     alone = {rule.alone for rule, _ in rows}
@@ -99,6 +99,12 @@ def judge(findings: Iterable[Finding], profile: Profile = Profile.CONDENSE) -> t
     if Verdict.UNCERTAIN in alone:
         return Verdict.UNCERTAIN, violations
     return Verdict.PRESERVED, violations
+
+
+def _is_waived(rule: Rule, finding: Finding, profile: Profile) -> bool:
+    """True for what the profile's rewriter may do; a "not" or "only" from nowhere contradicts under every profile."""
+    contradicts = rule.fault is Fault.INVENTED and finding.kind in (Kind.NEGATION, Kind.QUANTIFIER)
+    return rule.fault in _WAIVED[profile] and not contradicts
 
 
 # What a kind of rewriter may do: an expansion adds, a step back drops; the original is searched beside both.
