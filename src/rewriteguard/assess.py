@@ -61,10 +61,8 @@ def assess(
     scene = _read_scene(conversation, query, read, Facts(reference_date, equivalents), filtered)
     gaps = _gaps(scene, len(conversation.history) - len(scene.past.messages))
     readings = candidates(scene)
-    findings = [
-        *form_findings(scene.turn, scene.rewrite, scene.past),
-        *change_findings(scene, literal_only="language" in gaps),
-    ]
+    findings = [*form_findings(scene.turn, scene.rewrite, scene.past)]
+    findings += change_findings(scene, literal_only="language" in gaps, may_carry=profile is not Profile.SHORTEN)
     if "language" not in gaps:
         findings += [*fill_findings(scene, readings), *drift_findings(scene), *loss_findings(scene)]
         findings += invented_word_findings(scene)
