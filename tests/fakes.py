@@ -23,6 +23,7 @@ from rewriteguard.assessment import (
 from rewriteguard.carry import CarriedQuery, carried_query
 from rewriteguard.compare import Comparison
 from rewriteguard.conversation import Conversation
+from rewriteguard.guard import Guard
 from rewriteguard.policy import Policy, decide, decide_without_rewrite
 from rewriteguard.telemetry import recorder, spans
 from rewriteguard.telemetry.instruments import make_instruments
@@ -32,7 +33,7 @@ HISTORY = [("user", "How do I renew a parking permit?"), ("assistant", "You rene
 
 
 @dataclass
-class FakeGuard:
+class FakeGuard(Guard):
     """Passes every rewrite but those in `verdicts`; `broken` makes every method raise."""
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)

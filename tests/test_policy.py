@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import copy
+import math
+import pickle
+from dataclasses import FrozenInstanceError, replace
+
 import pytest
 
 from rewriteguard.assessment import Assessment, Checked, Evidence, Fault, Severity, Verdict, Violation
@@ -116,3 +121,60 @@ def test_a_policy_needs_a_row_for_each_verdict() -> None:
         Policy(weights={Verdict.PRESERVED: Weights(1, 1, 1), Verdict.CHANGED: Weights(1, 0, 0)})
     with pytest.raises(PolicyError, match="k"):
         Policy(k=-1)
+
+
+OWN = {Verdict.PRESERVED: Weights(1, 3, 0), Verdict.UNCERTAIN: Weights(1, 1, 0), Verdict.CHANGED: Weights(1, 0, 0)}
+
+
+@pytest.mark.parametrize("policy", [Policy(), Policy.strict(), Policy(weights=OWN)])
+def test_a_policy_is_a_value(policy: Policy) -> None:
+    for twin in (pickle.loads(pickle.dumps(policy)), copy.deepcopy(policy), replace(policy)):
+        assert twin == policy
+        assert hash(twin) == hash(policy)
+        assert dict(twin.weights) == dict(policy.weights)
+    assert len({Policy(), Policy.strict(), Policy(weights=OWN), Policy(weights=dict(OWN))}) == 3
+
+
+def test_a_policy_keeps_the_weights_that_it_was_given() -> None:
+    given = dict(OWN)
+    policy = Policy(weights=given)
+    given[Verdict.PRESERVED] = Weights(0, 1, 0)
+    assert policy.weights[Verdict.PRESERVED] == Weights(1, 3, 0)
+    assert [*policy.weights.items()] == [(verdict, OWN[verdict]) for verdict in Verdict]
+    with pytest.raises(TypeError):
+        policy.weights[Verdict.PRESERVED] = Weights(0, 1, 0)  # type: ignore[index]
+    with pytest.raises(FrozenInstanceError):
+        policy.weights.preserved = Weights(0, 1, 0)  # type: ignore[attr-defined]
+    with pytest.raises(KeyError):
+        policy.weights["preservd"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({**OWN, "preservd": Weights(1, 1, 1)}, "preservd is no verdict"),
+        ({**OWN, Verdict.CHANGED: (1, 0, 0)}, "expected Weights for changed, got tuple"),
+    ],
+)
+def test_rows_that_mean_nothing_are_refused(weights: dict[Verdict, Weights], message: str) -> None:
+    with pytest.raises(PolicyError, match=message):
+        Policy(weights=weights)
+
+
+def test_numbers_that_are_none_are_refused() -> None:
+    with pytest.raises(PolicyError, match="weights"):
+        Weights(1, math.nan, 0)
+    with pytest.raises(PolicyError, match="k"):
+        Policy(k=math.inf)
+
+
+def test_a_reason_is_one_of_a_closed_set() -> None:
+    assert {fault.value for fault in Fault} < {reason.value for reason in Reason}
+    for fault in Fault:
+        decision = decide(Policy(), _found(Verdict.CHANGED, fault))
+        assert decision.reason is Reason(fault.value)
+        assert decision.reason == fault.value
+        assert type(decision.to_dict()["reason"]) is str
+    assert decide(Policy(), _found(Verdict.PRESERVED)).reason is Reason.OK
+    assert decide_without_rewrite(Policy(), "is it wet", Reason.SKIPPED).reason is Reason.SKIPPED
+    assert decide(Policy.observe(), _found(Verdict.CHANGED, Fault.DROPPED)).reason is Reason.DROPPED

@@ -1,5 +1,7 @@
 import asyncio
 import contextvars
+import logging
+import re
 import threading
 import time
 from datetime import UTC, date, datetime
@@ -7,11 +9,14 @@ from datetime import UTC, date, datetime
 import pytest
 
 from fakes import HISTORY, FakeGuard, probe
+from rewriteguard import threads
 from rewriteguard.assessment import Verdict
 from rewriteguard.decision import Action
-from rewriteguard.errors import InputError, ScopeError
+from rewriteguard.errors import InputError, PipelineNotFoundError, ScopeError
 from rewriteguard.policy import Policy
 from rewriteguard.retrieve import GuardedSearch, Hit, Status
+from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
+from rewriteguard.telemetry import contain
 
 TURN = "And how long does it take?"
 GOOD = "How long does it take to renew a parking permit?"
@@ -232,6 +237,79 @@ def test_a_hanging_arm_holds_up_no_other_call():
     assert all(outcomes(result)["rewrite"] == "ok" for result in results)
 
 
+@pytest.fixture
+def hanging():
+    """Lets jobs hang until the test is over, and then waits until none is left."""
+    none_left()
+    release = threading.Event()
+    yield lambda *_: release.wait(30)
+    release.set()
+    none_left()
+
+
+def none_left():
+    deadline = time.monotonic() + 5
+    while threads._abandoned and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not threads._abandoned
+
+
+def both(guarded, times):
+    for _ in range(times):
+        yield guarded.run(TURN, HISTORY)
+        yield asyncio.run(guarded.arun(TURN, HISTORY))
+
+
+def test_threads_left_behind_by_a_hanging_rewriter_are_bounded(hanging, monkeypatch, caplog):
+    monkeypatch.setattr(threads, "MAX_ABANDONED", 4)
+    monkeypatch.setattr(contain, "_said", set())
+    asked = []
+    guarded = GuardedSearch(
+        Index().asearch, lambda turn: asked.append(turn) or hanging(), guard=FakeGuard(), rewriter_timeout=0.02
+    )
+    results = list(both(guarded, 5))
+    assert len(asked) == len(threads._abandoned) == 4
+    assert {result.decision.reason for result in results} == {"rewriter_timeout"}
+    assert all(result.items == ["b", "a"] for result in results)
+    assert caplog.text.count("4 threads of calls that timed out still run") == 1
+    assert safe_rewrite(TURN, lambda turn: GOOD, HISTORY, guard=FakeGuard()).reason == "ok"  # without a limit
+    assert safe_rewrite(TURN, lambda turn: GOOD, HISTORY, guard=FakeGuard(), timeout=5).reason == "rewriter_timeout"
+
+
+def test_above_the_limit_a_timed_call_waits_for_nothing(hanging, monkeypatch):
+    monkeypatch.setattr(threads, "MAX_ABANDONED", 1)
+    list(both(GuardedSearch(Index().asearch, hanging, guard=FakeGuard(), rewriter_timeout=0.02), 1))
+    started = time.monotonic()
+    list(both(GuardedSearch(Index().asearch, hanging, guard=FakeGuard(), rewriter_timeout=20), 1))
+    assert time.monotonic() - started < 5
+
+
+def test_threads_left_behind_by_hanging_searches_are_bounded(hanging, monkeypatch):
+    monkeypatch.setattr(threads, "MAX_ABANDONED", 6)
+    index = Index(carried=hanging)
+    results = list(both(GuardedSearch(index.search, lambda turn: GOOD, guard=FakeGuard(), timeout=0.3), 3))
+    assert len(threads._abandoned) == 6
+    assert all(outcomes(each) == {"original": "ok", "rewrite": "ok", "carried": "timeout"} for each in results)
+    full = GuardedSearch(index.search, lambda turn: GOOD, guard=FakeGuard(), timeout=0.3)
+    with pytest.raises(TimeoutError):
+        full.run(TURN, HISTORY)
+    with pytest.raises(TimeoutError):
+        asyncio.run(full.arun(TURN, HISTORY))
+    assert len(index.calls) == 18
+    unlimited = GuardedSearch(Index().search, lambda turn: GOOD, guard=FakeGuard())
+    assert all(not result.partial for result in both(unlimited, 1))
+
+
+def test_abandoned_threads_are_counted_until_they_end():
+    none_left()
+    release = threading.Event()
+    guarded = GuardedSearch(Index().asearch, lambda turn: release.wait(30), guard=FakeGuard(), rewriter_timeout=0.02)
+    list(both(guarded, 2))
+    assert len(threads._abandoned) == 4
+    release.set()
+    none_left()
+
+
 def test_threads_end_with_their_searches(run):
     run(Index())
     deadline = time.monotonic() + 2
@@ -279,6 +357,42 @@ async def test_async_arms_that_are_not_needed_are_cancelled():
     guard.decide = lambda *_, **__: 1 / 0
     result = await GuardedSearch(search, lambda turn: GOOD, guard=guard).arun(TURN, HISTORY)
     assert (result.items, closed) == (["a"], [CARRIED])
+
+
+async def test_the_guard_works_beside_the_event_loop(monkeypatch):
+    """Every method of the guard runs in another thread, and its span stays in the retrieval's trace."""
+    probed, at_work = probe(monkeypatch), set()
+
+    class Watched(FakeGuard):
+        def _called(self, name, argument):
+            at_work.add((name, threading.current_thread() is threading.main_thread()))
+            super()._called(name, argument)
+
+    search = Index().asearch
+    failing = GuardedSearch(search, lambda turn: 1 / 0, guard=Watched())
+    await failing.arun(TURN, HISTORY)
+    result = await GuardedSearch(search, lambda turn: GOOD, guard=Watched(), rewrite_when="dependent").arun(
+        TURN, HISTORY
+    )
+    await asafe_rewrite(TURN, GOOD, HISTORY, guard=Watched())
+    assert at_work == {(name, False) for name in ("decide", "decide_without_rewrite", "dependent", "carried")}
+    (check,) = [
+        span
+        for span in probed.spans
+        if span.name == "rewriteguard.check" and f"{span.context.trace_id:032x}" == result.id
+    ]
+    assert check.attributes["rewriteguard.verdict"] == "preserved"
+
+
+def test_a_synchronous_caller_s_guard_works_in_its_own_thread():
+    at_work = set()
+
+    class Watched(FakeGuard):
+        def _called(self, name, argument):
+            at_work.add(threading.current_thread())
+
+    GuardedSearch(Index().search, lambda turn: GOOD, guard=Watched(), rewrite_when="dependent").run(TURN, HISTORY)
+    assert at_work == {threading.current_thread()}
 
 
 # shadow mode
@@ -334,6 +448,54 @@ def test_key_says_which_items_are_the_same(run):
     result = run(Index(lists), key=lambda item: item["id"])
     # 1/3 + 4/4 and 4/3 tie, so the original's list goes first, and its copy of the item is the one returned
     assert result.items == [{"id": 1, "arm": "o"}, {"id": 2}]
+
+
+class Counted(Index):
+    """A search that names `k`."""
+
+    def search(self, query, k=2, **keywords):
+        return super().search(query, k=k, **keywords)[:k]
+
+    async def asearch(self, query, k=2, **keywords):
+        return (await super().asearch(query, k=k, **keywords))[:k]
+
+
+def asked_for(index):
+    return sorted(keywords["k"] for _, keywords in index.calls)
+
+
+def test_more_is_asked_for_where_lists_are_fused(run):
+    long = {query: [f"{place}{n}" for n in range(40)] for place, query in zip("orc", LISTS, strict=True)}
+    index = Counted(long)
+    assert len(run(index, k=5).items) == 5
+    assert len(run(index, keywords={"k": 7}, k=5).items) == 7
+    assert asked_for(index) == [20] * 6
+    index.calls.clear()
+    assert len(run(index, k=30).items) == 30
+    assert asked_for(index) == [30] * 3
+    index.calls.clear()
+    assert len(run(index, k=5, guard=FakeGuard({GOOD: Verdict.CHANGED}), policy=Policy(carried=False)).items) == 5
+    assert asked_for(index) == [20]
+
+
+def test_one_search_is_asked_for_what_is_wanted(run):
+    long = {query: [f"{n}" for n in range(40)] for query in LISTS}
+    for settings in ({"policy": Policy.single()}, {"history": []}):
+        index = Counted(long)
+        assert len(run(index, k=5, **settings).items) == 5
+        assert asked_for(index) == [5]
+
+
+def test_a_search_s_own_count_is_left_alone(run):
+    index = Counted()
+    run(index)
+    assert asked_for(index) == [2] * 3
+    index = Counted()
+    run(index, k=1, keywords={"k": 3}, policy=Policy.observe())
+    assert asked_for(index) == [3]
+    index = Index()  # takes any keyword: `k` may mean something else
+    assert len(run(index, keywords={"k": 1}).items) == 1
+    assert asked_for(index) == [1] * 3
 
 
 # scope and admission
@@ -424,8 +586,54 @@ def test_errors_that_name_what_is_wrong():
         GuardedSearch(Index().search, 7, guard=FakeGuard())
     with pytest.raises(InputError, match=r"rewrite_when: .*'never'"):
         GuardedSearch(Index().search, GOOD, guard=FakeGuard(), rewrite_when="never")
-    with pytest.raises(InputError, match="search: expected a list of items, got str"):
-        GuardedSearch(lambda query: "text", GOOD, guard=FakeGuard()).run(TURN)
+    for found, name in (("text", "str"), (None, "NoneType"), (7, "int"), ({"a": 1}, "dict")):
+        with pytest.raises(InputError, match=f"search: expected a list of items, got {name}"):
+            GuardedSearch(lambda query, found=found: found, GOOD, guard=FakeGuard()).run(TURN)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"policy": "strict"}, "policy: expected a Policy, got str"),
+        ({"policy": {}}, "policy: expected a Policy, got dict"),
+        ({"guard": "english"}, "guard: expected a Guard, got str"),
+        ({"k": 0}, "k: expected a whole number above 0 or None, got 0"),
+        ({"k": True}, "k: expected a whole number above 0 or None, got True"),
+        ({"k": "5"}, "k: expected a whole number above 0 or None, got '5'"),
+        ({"timeout": 0}, "timeout: expected a number of seconds above 0 or None, got 0"),
+        ({"timeout": float("nan")}, "timeout: expected a number of seconds above 0 or None, got nan"),
+        ({"rewriter_timeout": True}, "rewriter_timeout: expected a number of seconds above 0 or None, got True"),
+        ({"key": "id"}, "key: expected a callable or None, got str"),
+        ({"admit": True}, "admit: expected a callable or None, got bool"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_named(settings, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        GuardedSearch(Index().search, GOOD, **{"guard": FakeGuard()} | settings)
+
+
+@pytest.mark.parametrize("wanted", [0, -1, "many"])
+@pytest.mark.parametrize("index", [Index(), Counted()], ids=["any", "named"])
+def test_a_count_of_a_call_that_cannot_be_used_is_named(run, index, wanted):
+    with pytest.raises(InputError, match="k: expected a whole number above 0"):
+        run(index, keywords={"k": wanted})
+
+
+def test_an_extractor_that_fails_does_not_break_construction(run, caplog):
+    class Failing(FakeGuard):
+        def warm_up(self):
+            raise ZeroDivisionError("secret words")
+
+    class Missing(FakeGuard):
+        def warm_up(self):
+            raise PipelineNotFoundError("no pipeline")
+
+    with caplog.at_level(logging.INFO, "rewriteguard"):
+        assert run(Index(), guard=Failing()).items
+    assert "guard failed: ZeroDivisionError" in caplog.text
+    assert "secret" not in caplog.text
+    with pytest.raises(PipelineNotFoundError):
+        run(Index(), guard=Missing())
 
 
 def test_search_keywords_may_have_any_name(run):

@@ -172,6 +172,10 @@ async def test_bad_input_is_named_before_the_rewriter_runs():
         await asafe_rewrite(TURN, lambda turn, history: asked.append(turn), [("user", "a"), 7], guard=FakeGuard())
     with pytest.raises(InputError, match=r"rewriter: .*int"):
         safe_rewrite(TURN, 7, HISTORY, guard=FakeGuard())
+    for keywords in ({"timeout": 0}, {"policy": "strict"}, {"guard": FakeGuard}, {"profile": "condense"}):
+        (name,) = keywords
+        with pytest.raises(InputError, match=f"^{name}: expected"):
+            safe_rewrite(TURN, lambda turn, history: asked.append(turn), HISTORY, **{"guard": FakeGuard()} | keywords)
     assert asked == []
 
 

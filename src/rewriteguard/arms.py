@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from rewriteguard.decision import Origin, WeightedQuery
-from rewriteguard.drivers import Budget, Handle, Runner, call, error_of
+from rewriteguard.drivers import Budget, Handle, Runner, call, error_of, timed_out
 from rewriteguard.errors import InputError
 from rewriteguard.fuse import Hit
 from rewriteguard.telemetry import Telemetry
@@ -132,7 +132,7 @@ class Searcher:
         return Found(admitted, vetoed, time.perf_counter() - started)
 
     def _hits(self, items: Any) -> list[Hit[Any]]:
-        if isinstance(items, str | bytes | Mapping):
+        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
             raise InputError(f"search: expected a list of items, got {type(items).__name__}")
         score = self.score or (lambda _: None)
         return [item if isinstance(item, Hit) else Hit(item, score(item)) for item in items]
@@ -142,7 +142,7 @@ class Searcher:
             return True
         try:
             return bool(self.admit(item))
-        except Exception as error:  # noqa: BLE001 - what cannot be cleared is not returned
+        except Exception as error:  # noqa: BLE001 - the application's veto failed: what is not cleared is not returned
             self.telemetry.failed("admit", error)
             return False
 
@@ -165,7 +165,11 @@ class Flight:
 
     def start(self, text: str, origin: Origin) -> None:
         """Starts a search beside the flow."""
-        handle = self._runner.start(lambda: self._searcher.search(text, origin), blocking=self._searcher.blocking)
+        handle = self._runner.start(
+            lambda: self._searcher.search(text, origin),
+            blocking=self._searcher.blocking,
+            timed=self._budget.left() is not None,
+        )
         self._running[text] = _Running(origin, handle, time.perf_counter())
 
     async def land(self, queries: Sequence[WeightedQuery]) -> tuple[Landed, ...]:
@@ -204,11 +208,11 @@ class Flight:
 
     def _landed(self, query: WeightedQuery) -> Landed:
         running = self._running[query.text]
-        in_time = running.handle.done()
+        late = timed_out(running.handle)
         error = error_of(running.handle)
         if error is None:
             found = running.handle.result()
             return Landed(query, found, None, Status.OK, found.seconds)
         self._searcher.telemetry.failed("search", error)
-        status = Status.ERROR if in_time else Status.TIMEOUT
+        status = Status.TIMEOUT if late else Status.ERROR
         return Landed(query, None, error, status, time.perf_counter() - running.started)

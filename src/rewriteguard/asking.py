@@ -10,7 +10,7 @@ from typing import Any
 
 from rewriteguard.conversation import Conversation, text_of
 from rewriteguard.decision import Reason
-from rewriteguard.drivers import Runner, call, error_of, is_async
+from rewriteguard.drivers import Runner, call, error_of, is_async, timed_out
 from rewriteguard.errors import InputError
 from rewriteguard.telemetry import Telemetry
 
@@ -70,7 +70,7 @@ async def ask_rewriter(
 
     with telemetry.rewrite() as span:
         handle = await runner.run(job, blocking=ask.blocking, seconds=None if shadow else seconds)
-        in_time = handle.done()
+        late = timed_out(handle)
         error = error_of(handle)
         if error is None:
             return Answer(handle.result())
@@ -79,7 +79,7 @@ async def ask_rewriter(
             raise error
         span.failed(error)
         await runner.drop([handle])
-    return Answer(reason=Reason.REWRITER_ERROR if in_time else Reason.REWRITER_TIMEOUT)
+    return Answer(reason=Reason.REWRITER_TIMEOUT if late else Reason.REWRITER_ERROR)
 
 
 def rewritten_text(output: Any) -> str:

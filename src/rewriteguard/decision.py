@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from rewriteguard.assessment import Assessment, Verdict
+from rewriteguard.assessment import Assessment, Fault, Verdict
 
 
 class Action(StrEnum):
@@ -28,9 +28,22 @@ class Origin(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a decision was taken, where no fault of the rewrite is the reason."""
+    """Why a decision was taken: the rewrite is good, its gravest fault, or why no rewrite was judged."""
 
     OK = "ok"
+    DROPPED = Fault.DROPPED.value
+    INVENTED = Fault.INVENTED.value
+    ALTERED = Fault.ALTERED.value
+    DRIFTED = Fault.DRIFTED.value
+    UNRESOLVED = Fault.UNRESOLVED.value
+    AMBIGUOUS = Fault.AMBIGUOUS.value
+    MALFORMED = Fault.MALFORMED.value
+    NOT_A_QUERY = Fault.NOT_A_QUERY.value
+    QUESTION_LOST = Fault.QUESTION_LOST.value
+    CORRECTION_LOST = Fault.CORRECTION_LOST.value
+    LANGUAGE = Fault.LANGUAGE.value
+    LOW_TRUST = Fault.LOW_TRUST.value
+    NOT_CHECKED = Fault.NOT_CHECKED.value
     REWRITER_ERROR = "rewriter_error"
     REWRITER_TIMEOUT = "rewriter_timeout"
     GUARD_ERROR = "guard_error"
@@ -57,7 +70,7 @@ class Decision:
 
     Attributes:
         action: What is done.
-        reason: One closed code: `ok`, a fault, or why no rewrite was judged.
+        reason: `ok`, the gravest fault, or why no rewrite was judged.
         query: The one text for callers who search once.
         queries: The texts for callers who fuse, original first; none of weight 0, no text twice.
         k: The constant for reciprocal rank fusion of `queries`.
@@ -69,7 +82,7 @@ class Decision:
     """
 
     action: Action
-    reason: str
+    reason: Reason
     query: str
     queries: tuple[WeightedQuery, ...]
     k: float
@@ -88,7 +101,7 @@ class Decision:
         """The decision as plain JSON values."""
         return {
             "action": self.action.value,
-            "reason": self.reason,
+            "reason": self.reason.value,
             "query": self.query,
             "queries": [query.to_dict() for query in self.queries],
             "k": self.k,

@@ -7,16 +7,15 @@ suspends, so `drive` runs it to its end without an event loop; under `TaskRunner
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import inspect
-import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent import futures
 from typing import Any, Protocol, TypeVar
 
+from rewriteguard.threads import Job, ThreadLimitError, abandon, in_thread, settled
+
 T = TypeVar("T")
-Job = Callable[[], Coroutine[Any, Any, T]]
 Handle = futures.Future[T] | asyncio.Future[T]
 
 _GRACE = 0.05  # seconds that a cancelled task has for its clean-up before the answer goes out without it
@@ -25,12 +24,22 @@ _GRACE = 0.05  # seconds that a cancelled task has for its clean-up before the a
 class Runner(Protocol):
     """Starts jobs beside the flow and waits for them."""
 
-    def start(self, job: Job[T], *, blocking: bool) -> Handle[T]:
-        """Starts `job` beside the flow; `blocking` says that it would hold up an event loop."""
+    def start(self, job: Job[T], *, blocking: bool, timed: bool) -> Handle[T]:
+        """Starts `job` beside the flow.
+
+        Args:
+            job: What to do.
+            blocking: Whether it would hold up an event loop.
+            timed: Whether it is waited for only so long.
+        """
         ...
 
     async def run(self, job: Job[T], *, blocking: bool, seconds: float | None) -> Handle[T]:
         """Runs `job` and waits for it, at most `seconds`; without a limit in the caller's own thread."""
+        ...
+
+    async def compute(self, work: Callable[[], T]) -> T:
+        """What `work` returns, or raises what it raises; it is pure computation, and holds up no event loop."""
         ...
 
     async def wait(self, handles: Sequence[Handle[Any]], seconds: float | None) -> None:
@@ -54,17 +63,6 @@ class Budget:
         if rest is None or limit is None:
             return limit if rest is None else rest
         return min(rest, limit)
-
-
-def drive(flow: Coroutine[Any, Any, T]) -> T:
-    """The result of a flow that never suspends, without an event loop."""
-    try:
-        flow.send(None)
-    except StopIteration as end:
-        result: T = end.value
-        return result
-    flow.close()
-    raise RuntimeError("a synchronous flow waited for an event loop")
 
 
 async def call(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
@@ -100,20 +98,31 @@ def error_of(handle: Handle[Any]) -> Exception | None:
     raise error
 
 
+def timed_out(handle: Handle[Any]) -> bool:
+    """True where a handle is not done, or its job was not started because too many before it still run."""
+    if not handle.done():
+        return True
+    return not handle.cancelled() and isinstance(handle.exception(), ThreadLimitError)
+
+
 class ThreadRunner:
     """Runs jobs in daemon threads of their own, so that one that hangs holds up no other call and no exit."""
 
-    def start(self, job: Job[T], *, blocking: bool) -> Handle[T]:  # noqa: ARG002 - all jobs have threads
+    def start(self, job: Job[T], *, blocking: bool, timed: bool) -> Handle[T]:  # noqa: ARG002 - all jobs have threads
         """Starts `job` in a thread that has a copy of the context."""
-        return _thread(job)
+        return in_thread(job, timed=timed)
 
     async def run(self, job: Job[T], *, blocking: bool, seconds: float | None) -> Handle[T]:
         """Runs `job` in this thread; in one of its own where there is a limit, or an event loop runs here."""
         if seconds is None and not _in_loop():
-            return _settled(job)
-        handle = self.start(job, blocking=blocking)
+            return settled(job)
+        handle = self.start(job, blocking=blocking, timed=seconds is not None)
         await self.wait([handle], seconds)
         return handle
+
+    async def compute(self, work: Callable[[], T]) -> T:
+        """What `work` returns, computed in the caller's own thread."""
+        return work()
 
     async def wait(self, handles: Sequence[Handle[Any]], seconds: float | None) -> None:
         """Blocks until all `handles` are done, at most `seconds`."""
@@ -122,25 +131,42 @@ class ThreadRunner:
     async def drop(self, handles: Iterable[Handle[Any]]) -> None:
         """Leaves running threads to themselves."""
         for handle in handles:
-            handle.cancel()
+            if isinstance(handle, futures.Future):
+                abandon(handle)
 
 
 class TaskRunner:
     """Runs jobs as tasks; those that would hold up the event loop in daemon threads of their own."""
 
-    def start(self, job: Job[T], *, blocking: bool) -> Handle[T]:
+    def __init__(self) -> None:
+        self._threads: dict[Handle[Any], futures.Future[Any]] = {}
+
+    def start(self, job: Job[T], *, blocking: bool, timed: bool) -> Handle[T]:
         """Starts `job` as a task, or in a thread that has a copy of the context."""
-        return asyncio.wrap_future(_thread(job)) if blocking else asyncio.ensure_future(job())
+        if not blocking:
+            return asyncio.ensure_future(job())
+        thread = in_thread(job, timed=timed)
+        handle = asyncio.wrap_future(thread)
+        self._threads[handle] = thread
+        return handle
 
     async def run(self, job: Job[T], *, blocking: bool, seconds: float | None) -> Handle[T]:
         """Runs `job` as a task and drops it where the caller is cancelled."""
-        handle = self.start(job, blocking=blocking)
+        handle = self.start(job, blocking=blocking, timed=seconds is not None)
         try:
             await self.wait([handle], seconds)
         except asyncio.CancelledError:
             await self.drop([handle])
             raise
         return handle
+
+    async def compute(self, work: Callable[[], T]) -> T:
+        """What `work` returns, computed in a thread that has a copy of the context."""
+
+        async def job() -> T:
+            return work()
+
+        return await asyncio.wrap_future(in_thread(job, timed=False))
 
     async def wait(self, handles: Sequence[Handle[Any]], seconds: float | None) -> None:
         """Waits until all `handles` are done, at most `seconds`."""
@@ -154,33 +180,9 @@ class TaskRunner:
         for handle in running:
             handle.cancel()
             handle.add_done_callback(_retrieve)
+            if handle in self._threads:
+                abandon(self._threads[handle])
         await self.wait([handle for handle in running if not handle.done()], _GRACE)
-
-
-def _thread(job: Job[T]) -> futures.Future[T]:
-    future: futures.Future[T] = futures.Future()
-    future.set_running_or_notify_cancel()  # from here on cancel() leaves it alone: the thread will set it
-    context = contextvars.copy_context()
-
-    def work() -> None:
-        try:
-            result = context.run(drive, job())
-        except BaseException as error:  # noqa: BLE001 - handed to the caller, who raises what is no Exception
-            future.set_exception(error)
-        else:
-            future.set_result(result)
-
-    threading.Thread(target=work, name="rewriteguard", daemon=True).start()
-    return future
-
-
-def _settled(job: Job[T]) -> futures.Future[T]:
-    future: futures.Future[T] = futures.Future()
-    try:
-        future.set_result(drive(job()))
-    except Exception as error:  # noqa: BLE001 - handed to the caller in the future
-        future.set_exception(error)
-    return future
 
 
 def _in_loop() -> bool:

@@ -7,115 +7,20 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from rewriteguard.arms import Arm, Flight, Landed, Searcher, Status
-from rewriteguard.asking import Answer, Ask, ask_rewriter
+from rewriteguard.asking import Answer, ask_rewriter
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action, Decision, Origin, Reason
 from rewriteguard.drivers import Budget, Runner
-from rewriteguard.errors import InputError, ScopeError
+from rewriteguard.errors import ScopeError
 from rewriteguard.fuse import Fused, fuse, margins
-from rewriteguard.rewrite import Judge
-from rewriteguard.telemetry import Host, Span
-
-_REWRITE_WHEN = ("always", "dependent")
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a guarded retrieval gives back.
-
-    Attributes:
-        items: The items, best first, as the search returned them; empty where the action is CLARIFY.
-        decision: What was decided about the rewrite.
-        arms: The searches, in the order of the decision's queries, then those that were started but not needed.
-        id: The trace id where the retrieval is traced, else a random one; 32 hex digits.
-    """
-
-    items: list[Any]
-    decision: Decision
-    arms: tuple[Arm, ...]
-    id: str
-
-    @property
-    def partial(self) -> bool:
-        """Whether an arm that was to be fused failed or was given up."""
-        return any(arm.status in (Status.ERROR, Status.TIMEOUT) for arm in self.arms)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain JSON values, except that the items stay as they are."""
-        return {
-            "items": list(self.items),
-            "decision": self.decision.to_dict(),
-            "arms": [arm.to_dict() for arm in self.arms],
-            "partial": self.partial,
-            "id": self.id,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What holds for every call: the settings of `GuardedSearch`, without search and rewriter.
-
-    Raises:
-        InputError: `rewrite_when` is none of its two words.
-    """
-
-    judge: Judge
-    k: int | None = None
-    key: Callable[[Any], Any] | None = None
-    rewrite_when: str = "always"
-    rewriter_timeout: float | None = None
-    timeout: float | None = None
-    scope: Callable[[Mapping[str, Any]], Mapping[str, Any] | None] | None = None
-    admit: Callable[[Any], bool] | None = None
-    on_decision: Callable[[Decision], Any] | None = None
-
-    def __post_init__(self) -> None:
-        if self.rewrite_when not in _REWRITE_WHEN:
-            raise InputError(f"rewrite_when: expected 'always' or 'dependent', got {self.rewrite_when!r}")
-
-    @property
-    def hedged(self) -> bool:
-        """Whether the policy can fuse, so that the original is worth searching before the rewriter answers."""
-        return not (self.judge.policy.shadow or self.judge.policy.one_search)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One call.
-
-    Attributes:
-        conversation: The turn and the messages before it.
-        ask: How the rewriter is asked.
-        search: Called as search(query, origin, **keywords).
-        blocking: Whether `search` would hold up an event loop.
-        keywords: The caller's search keywords, given to every arm.
-        config: The trusted configuration that `scope` reads.
-        asked: Whether the rewriter is to be asked at all; false on a first turn.
-        reference_date: The day that "today" means; None is today in UTC.
-        k: The number of items to return; None is the plan's.
-        score: The score of a bare item, higher is better.
-        host: The run of a host framework, for its place in the trace.
-        metadata: The run's metadata, for its session id.
-    """
-
-    conversation: Conversation
-    ask: Ask
-    search: Callable[..., Any]
-    blocking: bool
-    keywords: Mapping[str, Any]
-    config: Mapping[str, Any]
-    asked: bool
-    reference_date: date | None = None
-    k: int | None = None
-    score: Callable[[Any], float | None] | None = None
-    host: Host | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+from rewriteguard.plan import Plan, Request, Result
+from rewriteguard.telemetry import Span
 
 
 async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
@@ -151,46 +56,63 @@ def _scope(plan: Plan, request: Request) -> Mapping[str, Any]:
         return {}
     try:
         limits = plan.scope(request.config)
-    except Exception as error:
+    except Exception as error:  # whatever it raised, it did not say what may be searched
         raise ScopeError(f"scope: it raised {type(error).__name__}; nothing was searched") from error
     if not isinstance(limits, Mapping):
         raise ScopeError(
             f"scope: expected a mapping of search keywords, got {type(limits).__name__}; nothing was searched"
         )
+    if request.takes is not None:
+        request.takes(limits)
     return limits
 
 
 async def _decision(runner: Runner, plan: Plan, request: Request, flight: Flight, budget: Budget) -> Decision:
     judge = plan.judge
+    if request.unread is not None:
+        judge.telemetry.failed("guard", request.unread)
+        return judge.unread(request.conversation, await _unguarded_answer(runner, plan, request))
     today = request.reference_date or datetime.now(UTC).date()
+    answer = await _answer(runner, plan, request, flight, budget)
+    return await runner.compute(partial(judge.decide, request.conversation, answer, today))
+
+
+async def _answer(runner: Runner, plan: Plan, request: Request, flight: Flight, budget: Budget) -> Answer:
+    """The rewrite, or why there is none; the arms that need none are started before the rewriter is asked."""
     if not request.asked:
-        return judge.decide(request.conversation, Answer(reason=Reason.FIRST_TURN), today)
-    if _spared(plan, request.conversation):
-        return judge.decide(request.conversation, Answer(reason=Reason.SKIPPED), today)
+        return Answer(reason=Reason.FIRST_TURN)
+    if await _spared(runner, plan, request.conversation):
+        return Answer(reason=Reason.SKIPPED)
     if plan.hedged:
-        _start_early(plan, request.conversation, flight)
+        await _start_early(runner, plan, request.conversation, flight)
     seconds = budget.left(plan.rewriter_timeout)
-    answer = await ask_rewriter(runner, request.ask, seconds, judge.telemetry, shadow=judge.policy.shadow)
-    return judge.decide(request.conversation, answer, today)
+    return await ask_rewriter(runner, request.ask, seconds, plan.judge.telemetry, shadow=plan.judge.policy.shadow)
 
 
-def _spared(plan: Plan, conversation: Conversation) -> bool:
+async def _unguarded_answer(runner: Runner, plan: Plan, request: Request) -> Answer:
+    """The rewrite, asked for as without the guard (no time limit, errors are raised) where that is what is searched."""
+    if request.asked and plan.judge.as_unguarded(request.conversation):
+        return await ask_rewriter(runner, request.ask, None, plan.judge.telemetry, shadow=True)
+    return Answer(reason=Reason.GUARD_ERROR)
+
+
+async def _spared(runner: Runner, plan: Plan, conversation: Conversation) -> bool:
     """Whether the rewriter is not asked because the turn is complete; a guard that cannot tell asks it."""
     if plan.rewrite_when == "always" or plan.judge.policy.shadow:
         return False
     try:
-        return not plan.judge.guard.dependent(conversation.turn, conversation)
+        return not await runner.compute(partial(plan.judge.guard.dependent, conversation.turn, conversation))
     except Exception as error:  # noqa: BLE001 - the guard's own failure
         plan.judge.telemetry.failed("guard", error)
         return False
 
 
-def _start_early(plan: Plan, conversation: Conversation, flight: Flight) -> None:
+async def _start_early(runner: Runner, plan: Plan, conversation: Conversation, flight: Flight) -> None:
     flight.start(conversation.turn, Origin.ORIGINAL)
     if not plan.judge.policy.carried:
         return
     try:
-        carried = plan.judge.guard.carried(conversation.turn, conversation)
+        carried = await runner.compute(partial(plan.judge.guard.carried, conversation.turn, conversation))
     except Exception as error:  # noqa: BLE001 - the guard's own failure
         plan.judge.telemetry.failed("guard", error)
         return
@@ -217,7 +139,7 @@ def _collected(
         errors = [each.error for each in landed if each.status is Status.ERROR and each.error]
         raise errors[0] if errors else TimeoutError("the time was over before any search answered")
     hits = [each.found.hits for each in good if each.found is not None]
-    wanted = None if plan.judge.policy.shadow else request.k or plan.k
+    wanted = request.k
     if len(landed) <= 1:
         items = [hit.item for ranking in hits for hit in ranking]
         return items[:wanted], tuple(each.arm() for each in landed)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from rewriteguard.assessment import Assessment, Fault, Verdict
 from rewriteguard.carry import CarriedQuery
@@ -22,30 +22,45 @@ class Weights:
 
     def __post_init__(self) -> None:
         arms = (self.original, self.rewrite, self.carried)
-        if min(arms) < 0 or max(arms) == 0:
+        if not all(math.isfinite(arm) and arm >= 0 for arm in arms) or max(arms) == 0:
             raise PolicyError(f"weights: expected three numbers of at least 0, one of them above 0, got {arms}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows(Mapping[Verdict, Weights]):
+    """A row of weights for each verdict: a mapping that can be hashed and pickled, and that no one can change."""
+
+    preserved: Weights
+    uncertain: Weights
+    changed: Weights
+
+    def __getitem__(self, verdict: Verdict) -> Weights:
+        if verdict not in tuple(Verdict):
+            raise KeyError(verdict)
+        row: Weights = getattr(self, Verdict(verdict).value)
+        return row
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return iter(Verdict)
+
+    def __len__(self) -> int:
+        return len(Verdict)
 
 
 # One row for every turn; fitted on MTRAG, QReCC, CAsT 2021-22 and iKAT 2023 with BM25 (depth 20 to 50, k = 2),
 # confirmed on 309 turns of MTRAG-UN that nothing was fitted on: R@10 .756 against .694 for the rewrite alone.
-_WEIGHTS: Mapping[Verdict, Weights] = MappingProxyType(
-    {
-        Verdict.PRESERVED: Weights(1, 4, 2),
-        Verdict.UNCERTAIN: Weights(1, 2, 2),
-        Verdict.CHANGED: Weights(1, 0, 1),
-    }
-)
+_WEIGHTS = _Rows(preserved=Weights(1, 4, 2), uncertain=Weights(1, 2, 2), changed=Weights(1, 0, 1))
 _NO_REWRITE = Weights(1, 0, 1)
 _FUSION_K = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What to do about each verdict.
+    """What to do about each verdict; a value: it can be compared, hashed, pickled, and not be changed.
 
     Attributes:
         name: Shown on spans and decisions.
-        weights: Weights of the arms for each verdict.
+        weights: Weights of the arms for each verdict; a mapping with a row for each of them, which is copied.
         k: The constant of reciprocal rank fusion (ranks from 1).
         carried: Whether the carried query (turn and salient history terms, no model) is an arm.
         one_search: Search once, with `Decision.query`.
@@ -55,7 +70,7 @@ class Policy:
     """
 
     name: str = "default"
-    weights: Mapping[Verdict, Weights] = field(default_factory=lambda: _WEIGHTS)
+    weights: Mapping[Verdict, Weights] = _WEIGHTS
     k: float = _FUSION_K
     carried: bool = True
     one_search: bool = False
@@ -64,10 +79,8 @@ class Policy:
     clarify: bool = False
 
     def __post_init__(self) -> None:
-        missing = [verdict.value for verdict in Verdict if verdict not in self.weights]
-        if missing:
-            raise PolicyError(f"weights: no row for the verdict {', '.join(missing)}")
-        if self.k < 0:
+        object.__setattr__(self, "weights", _rows(self.weights))
+        if not (math.isfinite(self.k) and self.k >= 0):
             raise PolicyError(f"k: expected a number of at least 0, got {self.k}")
 
     @classmethod
@@ -102,7 +115,7 @@ def decide(policy: Policy, assessment: Assessment, carried: CarriedQuery | None 
     weights = policy.weights[Verdict.CHANGED if rejected else assessment.verdict]
     decision = Decision(
         action=proposed,
-        reason=assessment.reason,
+        reason=Reason(assessment.reason),
         query=query,
         queries=_queries(policy, assessment.turn, "" if rejected else assessment.rewrite, weights, carried),
         k=policy.k,
@@ -137,7 +150,7 @@ def decide_without_rewrite(
     use_carried = carried if asked and reason is not Reason.GUARD_ERROR else None
     decision = Decision(
         action=action,
-        reason=reason.value,
+        reason=reason,
         query=turn,
         queries=_queries(policy, turn, "", _NO_REWRITE, use_carried),
         k=policy.k,
@@ -149,6 +162,19 @@ def decide_without_rewrite(
     if policy.shadow:
         return _as_unguarded(decision, turn if unchecked is None else unchecked, rewritten=unchecked is not None)
     return decision
+
+
+def _rows(weights: Mapping[Verdict, Weights]) -> _Rows:
+    missing = [verdict.value for verdict in Verdict if verdict not in weights]
+    if missing:
+        raise PolicyError(f"weights: no row for the verdict {', '.join(missing)}")
+    unknown = [str(verdict) for verdict in weights if verdict not in tuple(Verdict)]
+    if unknown:
+        raise PolicyError(f"weights: {', '.join(unknown)} is no verdict")
+    for verdict in Verdict:
+        if not isinstance(weights[verdict], Weights):
+            raise PolicyError(f"weights: expected Weights for {verdict.value}, got {type(weights[verdict]).__name__}")
+    return _Rows(**{verdict.value: weights[verdict] for verdict in Verdict})
 
 
 def _proposal(policy: Policy, assessment: Assessment, rejected: bool) -> Action:

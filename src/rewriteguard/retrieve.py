@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any
@@ -11,14 +12,16 @@ from rewriteguard.asking import ask_for, kept
 from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Decision
-from rewriteguard.drivers import TaskRunner, ThreadRunner, drive, is_async
+from rewriteguard.drivers import TaskRunner, ThreadRunner, is_async
 from rewriteguard.errors import InputError
 from rewriteguard.fuse import Hit
 from rewriteguard.guard import Guard
-from rewriteguard.hedge import Plan, Request, Result, hedged_search
+from rewriteguard.hedge import hedged_search
+from rewriteguard.plan import Plan, Request, Result
 from rewriteguard.policy import Policy
-from rewriteguard.rewrite import Judge, ready_guard
-from rewriteguard.telemetry import Telemetry, default_telemetry
+from rewriteguard.rewrite import judge_from
+from rewriteguard.telemetry import Telemetry
+from rewriteguard.threads import drive
 
 __all__ = ["Arm", "GuardedSearch", "Hit", "Result", "Status"]
 
@@ -33,7 +36,8 @@ class GuardedSearch:
         guard: None is one process-wide guard. What it loads on first use is loaded now, not at the first turn.
         policy: None is `Policy()`.
         profile: What kind of rewriter is judged.
-        k: The number of items to return; None is the number that the longest arm found.
+        k: The number of items to return; None is the number that the longest arm found. A `search` that has a parameter
+            `k` is asked for more where lists are fused, since fusion gains nothing from short ones.
         key: What makes two items the same; None compares the items themselves.
         rewrite_when: `always`, or `dependent`: turns that are complete by themselves are searched as they are.
         rewriter_timeout: Seconds that the rewriter may take.
@@ -76,8 +80,10 @@ class GuardedSearch:
         ask_for(rewriter, "", (), in_loop=False)  # says now what it would say at the first turn
         self._search = search
         self._rewriter = rewriter
-        judge = Judge(ready_guard(guard), policy or Policy(), profile, telemetry or default_telemetry())
+        judge = judge_from(guard, policy, profile, telemetry)
         self._plan = Plan(judge, k, key, rewrite_when, rewriter_timeout, timeout, scope, admit, on_decision)
+        self._takes_k = _takes_k(search)
+        judge.warm_up()
 
     def run(self, turn: Any, history: Any = (), *, reference_date: date | None = None, **search_kwargs: Any) -> Result:
         """The items for a turn.
@@ -86,10 +92,11 @@ class GuardedSearch:
             turn: The user's turn: a string or a message.
             history: The messages before the turn, oldest first, in any supported form.
             reference_date: The day that "today" means in the turn; None is today in UTC.
-            **search_kwargs: Given to `search` with every query.
+            **search_kwargs: Given to `search` with every query. `k` is the number of items to return, and wins over the
+                constructor's.
 
         Raises:
-            InputError: The turn is not text.
+            InputError: The turn is not text, or `k` is no whole number above 0.
             HistoryError: An item of the history has an unknown shape.
             ScopeError: The scope could not be decided; nothing was searched.
             TimeoutError: The time was over before any arm found anything.
@@ -110,13 +117,26 @@ class GuardedSearch:
     ) -> Request:
         history = kept(history)
         conversation = Conversation.read(turn, history)
+        wanted = None if self._plan.judge.policy.shadow else keywords.get("k", self._plan.k)
+        asked, given = bool(conversation.history), keywords
+        if wanted is not None and self._takes_k:
+            given = self._plan.counted(keywords, wanted, fused=asked and self._plan.hedged)
         return Request(
             conversation=conversation,
             ask=ask_for(self._rewriter, conversation.turn, history, in_loop=in_loop),
             search=lambda query, _origin, /, **given: self._search(query, **given),
             blocking=not is_async(self._search),
-            keywords=keywords,
+            keywords=given,
             config=keywords,
-            asked=bool(conversation.history),
+            asked=asked,
             reference_date=reference_date,
+            k=wanted,
         )
+
+
+def _takes_k(search: Callable[..., Any]) -> bool:
+    """True where `search` names a parameter `k`; one that takes any keyword may mean something else by it."""
+    try:
+        return "k" in inspect.signature(search).parameters
+    except ValueError:  # a built-in that does not tell its parameters
+        return False

@@ -4,33 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Lock
 from typing import Any
 
+from rewriteguard import arguments
 from rewriteguard.asking import Answer, ask_for, ask_rewriter, kept
 from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Decision, Reason
-from rewriteguard.drivers import Runner, TaskRunner, ThreadRunner, drive
+from rewriteguard.drivers import Runner, TaskRunner, ThreadRunner
+from rewriteguard.errors import PipelineNotFoundError
 from rewriteguard.guard import Guard
 from rewriteguard.policy import Policy, decide_without_rewrite
 from rewriteguard.telemetry import Telemetry, default_telemetry
+from rewriteguard.threads import drive
 
 _BUILDING = Lock()
-
-
-def ready_guard(guard: Guard | None) -> Guard:
-    """A guard that has paid its first-call costs: `guard`, or the process-wide one where it is None.
-
-    Raises:
-        PipelineNotFoundError: No English spaCy pipeline is installed.
-    """
-    ready = guard or default_guard()
-    ready.warm_up()
-    return ready
 
 
 def default_guard() -> Guard:
@@ -74,11 +66,11 @@ def safe_rewrite(
         telemetry: None tells what the environment's switches allow.
 
     Raises:
-        InputError: The turn is not text.
+        InputError: The turn is not text, or another argument has a value that cannot be used.
         HistoryError: An item of the history has an unknown shape.
     """
     rewriting = _Rewriting(turn, rewriter, history, in_loop=False)
-    judge = _judge(guard, policy, profile, telemetry)
+    judge = judge_from(guard, policy, profile, telemetry)
     return drive(_decide(ThreadRunner(), judge, rewriting, timeout, reference_date))
 
 
@@ -96,18 +88,48 @@ async def asafe_rewrite(
 ) -> Decision:
     """The same as `safe_rewrite`; a synchronous rewriter runs in a thread, an asynchronous one is cancelled in time."""
     rewriting = _Rewriting(turn, rewriter, history, in_loop=True)
-    judge = _judge(guard, policy, profile, telemetry)
+    judge = judge_from(guard, policy, profile, telemetry)
     return await _decide(TaskRunner(), judge, rewriting, timeout, reference_date)
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Who decides, by what rules, and who is told."""
+    """Who decides, by what rules, and who is told.
+
+    Raises:
+        InputError: One of them is something else.
+    """
 
     guard: Guard
     policy: Policy
     profile: Profile
     telemetry: Telemetry
+
+    def __post_init__(self) -> None:
+        for name, kind in (("guard", Guard), ("policy", Policy), ("profile", Profile), ("telemetry", Telemetry)):
+            arguments.instance(name, getattr(self, name), kind)
+
+    def warm_up(self) -> None:
+        """Pays the guard's first-call costs now; where it fails, it fails again at the first turn, and is contained.
+
+        Raises:
+            PipelineNotFoundError: No English spaCy pipeline is installed.
+        """
+        try:
+            self.guard.warm_up()
+        except PipelineNotFoundError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the guard's own failure, such as an extractor's, must break no search
+            self.telemetry.failed("guard", error)
+
+    def as_unguarded(self, conversation: Conversation) -> bool:
+        """Whether a conversation that could not be read is searched as without the guard: where its turn is no text."""
+        return self.policy.shadow or not conversation.turn.strip()
+
+    def unread(self, conversation: Conversation, answer: Answer) -> Decision:
+        """The decision where turn or history could not be read, so that nothing can be checked."""
+        policy = replace(self.policy, shadow=self.as_unguarded(conversation))
+        return decide_without_rewrite(policy, conversation.turn, Reason.GUARD_ERROR, unchecked=answer.text)
 
     def decide(self, conversation: Conversation, answer: Answer, reference_date: date | None) -> Decision:
         """The decision about an answer; where the guard itself fails, the original alone is searched."""
@@ -143,6 +165,20 @@ class Judge:
             return decide_without_rewrite(self.policy, conversation.turn, reason, unchecked=answer.text)
 
 
+def judge_from(guard: Guard | None, policy: Policy | None, profile: Profile, telemetry: Telemetry | None) -> Judge:
+    """The judge that an entry point's arguments say; None is the default of each.
+
+    Raises:
+        InputError: An argument has a type that cannot be used.
+    """
+    return Judge(
+        default_guard() if guard is None else guard,
+        Policy() if policy is None else policy,
+        profile,
+        default_telemetry() if telemetry is None else telemetry,
+    )
+
+
 class _Rewriting:
     """One turn and the way to ask for its rewrite, read before anything runs."""
 
@@ -156,18 +192,15 @@ class _Rewriting:
 async def _decide(
     runner: Runner, judge: Judge, rewriting: _Rewriting, timeout: float | None, reference_date: date | None
 ) -> Decision:
+    arguments.seconds("timeout", timeout)
     if rewriting.ready is not None:
         answer = Answer(rewriting.ready)
     else:
         shadow = judge.policy.shadow
         answer = await ask_rewriter(runner, rewriting.ask, timeout, judge.telemetry, shadow=shadow)
-    decision = judge.decide(rewriting.conversation, answer, reference_date)
+    decision = await runner.compute(partial(judge.decide, rewriting.conversation, answer, reference_date))
     judge.telemetry.decided(decision, judge.profile)
     return decision
-
-
-def _judge(guard: Guard | None, policy: Policy | None, profile: Profile, telemetry: Telemetry | None) -> Judge:
-    return Judge(guard or default_guard(), policy or Policy(), profile, telemetry or default_telemetry())
 
 
 @lru_cache(maxsize=1)

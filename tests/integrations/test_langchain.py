@@ -22,7 +22,7 @@ from pydantic import Field
 from fakes import FakeGuard, probe
 from rewriteguard import Guard, Verdict
 from rewriteguard.decision import Action
-from rewriteguard.errors import ClarificationNeeded, HistoryError, InputError, ScopeError, UnsupportedChainError
+from rewriteguard.errors import ClarificationNeeded, InputError, ScopeError, UnsupportedChainError
 from rewriteguard.integrations.langchain import (
     FAITHFUL_CONDENSE_PROMPT,
     GuardedRetriever,
@@ -326,10 +326,93 @@ def test_bad_input_is_named(guard):
     guarded = guard_history_aware_retriever(history_chain(), guard=guard)
     with pytest.raises(InputError, match="`input`"):
         guarded.invoke({"question": "x"})
-    with pytest.raises(InputError, match=r"turn: .*int"):
-        guarded.invoke({"input": 3})
-    with pytest.raises(HistoryError, match=r"history\[0\]"):
-        guarded.invoke({"input": "x", "chat_history": [3]})
+    with pytest.raises(InputError, match="mapping"):
+        guarded.invoke("reading cards?")
+
+
+class Anything(BaseRetriever):
+    """Takes whatever it is given, as a retriever of images or of structured queries does."""
+
+    calls: list = Field(default_factory=list)
+
+    def _get_relevant_documents(self, query, *, run_manager):
+        self.calls.append(query)
+        return DOCUMENTS[:2]
+
+
+ODD_PROMPT = ChatPromptTemplate.from_template("Rephrase {input} after {chat_history}")
+UNREADABLE = {
+    "blocks": {"input": [{"type": "image", "url": "u"}, 7]},
+    "none": {"input": None},
+    "number": {"input": 3},
+    "number, with a history": {"input": 3, "chat_history": HISTORY},
+    "none, odd history": {"input": None, "chat_history": {"summary": "cards"}},
+    "blank, odd history": {"input": " ", "chat_history": 5},
+}
+ODD_HISTORIES = {
+    "number": 5,
+    "mapping": {"summary": "they spoke of cards"},
+    "unknown items": [object(), 3],
+    "role of its own": [{"role": "narrator", "content": "Once upon a time"}],
+    "images": [{"role": "user", "content": 4}],
+}
+
+
+@pytest.mark.parametrize("policy", [Policy(), Policy.single(), Policy.observe()], ids=lambda policy: policy.name)
+@pytest.mark.parametrize("payload", UNREADABLE.values(), ids=UNREADABLE)
+async def test_an_input_that_is_no_text_is_searched_as_langchain_does(policy, payload):
+    retrievers, seen = (Anything(calls=[]), Anything(calls=[])), []
+    own, guarded = (
+        create_history_aware_retriever(FakeListChatModel(responses=[GOOD]), each, ODD_PROMPT) for each in retrievers
+    )
+    guarded = guard_history_aware_retriever(guarded, guard=FakeGuard(), policy=policy, on_decision=seen.append)
+    assert guarded.invoke(payload) == own.invoke(payload)
+    assert await guarded.ainvoke(payload) == await own.ainvoke(payload)
+    assert retrievers[1].calls == retrievers[0].calls
+    assert [decision.reason for decision in seen] == ["guard_error"] * 2
+    assert seen[0].assessment is None
+
+
+@pytest.mark.parametrize("history", ODD_HISTORIES.values(), ids=ODD_HISTORIES)
+async def test_a_history_that_cannot_be_read_leaves_the_original_alone(history, caplog):
+    retriever, seen, asked = Anything(calls=[]), [], []
+    model = RunnableLambda(lambda prompt: asked.append(prompt) or GOOD)
+    chain = create_history_aware_retriever(model, retriever, ODD_PROMPT)
+    guarded = guard_history_aware_retriever(chain, guard=FakeGuard(), on_decision=seen.append)
+    payload = {"input": "How long is it valid?", "chat_history": history}
+    assert guarded.invoke(payload) == await guarded.ainvoke(payload) == DOCUMENTS[:2]
+    assert (retriever.calls, asked) == (["How long is it valid?"] * 2, [])
+    assert {(decision.action, decision.reason) for decision in seen} == {(Action.FALL_BACK, "guard_error")}
+
+
+@pytest.mark.parametrize("history", ODD_HISTORIES.values(), ids=ODD_HISTORIES)
+async def test_observe_takes_every_history_that_langchain_takes(history):
+    retriever, seen = Anything(calls=[]), []
+    chain = create_history_aware_retriever(FakeListChatModel(responses=[GOOD]), retriever, ODD_PROMPT)
+    keywords = {"guard": FakeGuard(), "policy": Policy.observe(), "on_decision": seen.append}
+    guarded = guard_history_aware_retriever(chain, **keywords)
+    payload = {"input": "How long is it valid?", "chat_history": history}
+    assert guarded.invoke(payload) == await guarded.ainvoke(payload) == DOCUMENTS[:2]
+    assert retriever.calls == [GOOD] * 2
+    assert {(decision.action, decision.reason) for decision in seen} == {(Action.USE_REWRITE, "guard_error")}
+
+
+def test_the_model_s_error_is_langchain_s_own_where_the_input_is_no_text():
+    chain = create_history_aware_retriever(RunnableLambda(lambda _: 1 / 0), Anything(calls=[]), ODD_PROMPT)
+    with pytest.raises(ZeroDivisionError):
+        guard_history_aware_retriever(chain, guard=FakeGuard()).invoke({"input": 3, "chat_history": HISTORY})
+
+
+def test_an_unreadable_input_is_scoped_and_vetoed_all_the_same():
+    guarded = guard_history_aware_retriever(
+        history_chain(retriever=Anything(calls=[])),
+        guard=FakeGuard(),
+        admit=lambda document: document.id == "card-lost",
+    )
+    assert ids(guarded.invoke({"input": 3})) == ["card-lost"]
+    closed = guard_history_aware_retriever(history_chain(), guard=FakeGuard(), scope=lambda config: None)
+    with pytest.raises(ScopeError):
+        closed.invoke({"input": 3})
 
 
 # runs: callbacks, tags, keywords, counts
@@ -400,7 +483,7 @@ def test_over_fetching_where_the_retriever_takes_a_count(guard):
     assert [(query, k) for query, k, _ in retriever.calls] == [(GOOD, None), (GOOD, 1)]
 
 
-async def test_a_count_is_passed_only_where_the_called_method_takes_it(guard):
+async def test_a_synchronous_retriever_is_asked_for_more_from_an_event_loop_too(guard):
     class SyncCount(BaseRetriever):
         k: int = 1
         calls: list = Field(default_factory=list)
@@ -412,7 +495,7 @@ async def test_a_count_is_passed_only_where_the_called_method_takes_it(guard):
     retriever = SyncCount(calls=[])
     guarded = guard_history_aware_retriever(history_chain(retriever=retriever), guard=guard)
     assert ids(guarded.invoke(FOLLOW_UP)) == ids(await guarded.ainvoke(FOLLOW_UP)) == ["card-validity"]
-    assert retriever.calls == [20] * 3 + [None] * 3
+    assert retriever.calls == [20] * 6
 
 
 def test_a_retriever_without_a_count_is_called_as_it_is(guard):
@@ -609,9 +692,50 @@ def test_retriever_can_return_more_than_the_inner_one_does_by_itself(guard, poli
     assert len(guarded_retriever(guard, policy=policy).invoke(FEES["input"], config)) == 2
 
 
-def test_retriever_names_unknown_keywords(guard):
-    with pytest.raises(InputError, match="polcy"):
-        guarded_retriever(guard, polcy=Policy())
+def by_function(**keywords):
+    return create_guarded_history_aware_retriever(
+        FakeListChatModel(responses=[GOOD]), Words(calls=[]), FAITHFUL_CONDENSE_PROMPT, **keywords
+    )
+
+
+ENTRIES = {
+    "wrapped": lambda **keywords: guard_history_aware_retriever(history_chain(), **keywords),
+    "function": by_function,
+    "retriever": lambda **keywords: GuardedRetriever(retriever=Words(calls=[]), rewriter=GOOD, **keywords),
+}
+
+
+@pytest.mark.parametrize("make", ENTRIES.values(), ids=ENTRIES)
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"scop": len}, "unknown keywords scop; expected some of admit, "),
+        ({"polcy": Policy(), "Guard": None}, "unknown keywords Guard, polcy;"),
+        ({"policy": "strict"}, "policy: expected a Policy, got str"),
+        ({"policy": ""}, "policy: expected a Policy, got str"),
+        ({"guard": "english"}, "guard: expected a Guard, got str"),
+        ({"profile": "condense"}, "profile: expected a Profile, got str"),
+        ({"telemetry": "off"}, "telemetry: expected a Telemetry, got str"),
+        ({"k": 0}, "k: expected a whole number above 0 or None, got 0"),
+        ({"timeout": -1}, "timeout: expected a number of seconds above 0 or None, got -1"),
+        ({"rewriter_timeout": "2"}, "rewriter_timeout: expected a number of seconds above 0 or None, got '2'"),
+        ({"rewrite_when": "never"}, "rewrite_when: expected 'always' or 'dependent', got 'never'"),
+        ({"scope": {"tenant": "north"}}, "scope: expected a callable or None, got dict"),
+        ({"score": "score"}, "score: expected a callable or None, got str"),
+    ],
+)
+def test_keywords_that_cannot_be_used_are_named(make, keywords, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        make(**{"guard": FakeGuard()} | keywords)
+
+
+def test_the_call_s_count_wins_over_the_one_of_the_settings(guard):
+    retriever = Words(calls=[])
+    guarded = guard_history_aware_retriever(history_chain(retriever=retriever), guard=guard, k=3)
+    assert [len(guarded.invoke(FEES, **keywords)) for keywords in ({}, {"k": 1}, {"k": 5})] == [3, 1, 5]
+    assert {k for _, k, _ in retriever.calls} == {20}
+    guarded.invoke(FEES, k=30)
+    assert retriever.calls[-1][1] == 30
 
 
 class TestStandard(RetrieversIntegrationTests):

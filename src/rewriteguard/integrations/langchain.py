@@ -19,9 +19,8 @@ from langchain_core.runnables.utils import ConfigurableFieldSpec, get_unique_con
 from pydantic import ConfigDict, PrivateAttr
 
 from rewriteguard.asking import ask_for
-from rewriteguard.drivers import TaskRunner, ThreadRunner, drive
-from rewriteguard.errors import InputError
-from rewriteguard.hedge import Request, hedged_search
+from rewriteguard.drivers import TaskRunner, ThreadRunner
+from rewriteguard.hedge import hedged_search
 from rewriteguard.integrations.langchain_chain import take_apart
 from rewriteguard.integrations.langchain_run import (
     Call,
@@ -31,6 +30,8 @@ from rewriteguard.integrations.langchain_run import (
     payload_of,
     settings_from,
 )
+from rewriteguard.plan import Request
+from rewriteguard.threads import drive
 
 FAITHFUL_CONDENSE_PROMPT = ChatPromptTemplate.from_messages(
     [
@@ -66,6 +67,7 @@ def guard_history_aware_retriever(
 
     Raises:
         UnsupportedChainError: The chain has another shape.
+        InputError: A keyword is unknown, or has a value that cannot be used.
         PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
     """
     parts = take_apart(chain)
@@ -90,6 +92,7 @@ def create_guarded_history_aware_retriever(
 
     Raises:
         ValueError: The prompt has no variable `input`.
+        InputError: A keyword is unknown, or has a value that cannot be used.
         PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
     """
     if "input" not in prompt.input_variables:
@@ -111,7 +114,8 @@ class GuardedChain(RunnableSerializable[dict[str, Any], list[Document]]):
     Raises (on every call):
         ClarificationNeeded: Under `Policy(clarify=True)`, where the turn has several readings.
         ScopeError: The scope could not be decided; nothing was searched.
-        InputError, HistoryError: `input` or `chat_history` cannot be read.
+        InputError: The input is no mapping with `input`.
+        Exception: What the rewriter or the retriever raised, where there is nothing to fall back on.
     """
 
     rewriter: Runnable[Any, Any]
@@ -179,11 +183,8 @@ class GuardedRetriever(BaseRetriever):
     def __init__(self, *, retriever: RetrieverLike, rewriter: Any, **keywords: Any) -> None:
         own = {name: keywords.pop(name) for name in list(keywords) if name in type(self).model_fields}
         super().__init__(**own, retriever=retriever, rewriter=rewriter)  # type: ignore[call-arg] # pydantic's own
-        unknown = sorted(set(keywords) - set(GuardKeywords.__annotations__))
-        if unknown:
-            raise InputError(f"GuardedRetriever: unknown keywords {', '.join(unknown)}")
         ask_for(rewriter, "", (), in_loop=False)  # says now what it would say at the first turn
-        self._settings = settings_from(cast("GuardKeywords", keywords))
+        self._settings = settings_from(cast("GuardKeywords", {**keywords, "k": self.k}))
 
     def invoke(
         self,

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableBranch, RunnableSequence
 from langchain_core.runnables.base import RunnableBindingBase
-from langchain_core.vectorstores import VectorStoreRetriever
 
 from rewriteguard.errors import UnsupportedChainError
 
@@ -53,33 +50,6 @@ def take_apart(chain: Any) -> Parts:
     if not head or not all(ours is theirs for ours, theirs in zip(tail, end, strict=True)):
         raise _unsupported(chain, "its two sides do not end in the same retriever")
     return Parts(_sequence(head), _sequence(tail), lambda runnable: runnable)
-
-
-def own_count(retriever: Any, keywords: Mapping[str, Any], *, in_loop: bool) -> int | None:
-    """The number of documents that `retriever` would return; None where it is unknown or cannot be asked for more.
-
-    A retriever that defines only the synchronous method takes no count asynchronously: LangChain's own bridge between
-    the two passes none on.
-    """
-    while isinstance(retriever, RunnableBindingBase):
-        keywords = {**retriever.kwargs, **keywords}
-        retriever = retriever.bound
-    if not isinstance(retriever, BaseRetriever):
-        return None
-    if isinstance(retriever, VectorStoreRetriever):
-        if retriever.search_type == "mmr":  # more documents would be picked for variety, not for rank
-            return None
-        search: Callable[..., Any] = retriever.vectorstore.similarity_search
-        given = {**retriever.search_kwargs, **keywords}
-    else:
-        # What a retriever accepts is said by the method that LangChain will call, and nowhere else.
-        search = retriever._aget_relevant_documents if in_loop else retriever._get_relevant_documents  # noqa: SLF001
-        given = dict(keywords)
-    parameter = inspect.signature(search).parameters.get("k")
-    if parameter is None:
-        return None
-    count = given.get("k") or getattr(retriever, "k", None) or parameter.default
-    return count if isinstance(count, int) else None
 
 
 def _sequence(steps: Sequence[Runnable[Any, Any]]) -> Runnable[Any, Any]:

@@ -11,20 +11,18 @@ from langchain_core.documents import Document
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import patch_config
 
+from rewriteguard import arguments
 from rewriteguard.asking import Ask, ask_for
 from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
-from rewriteguard.decision import Action, Decision
+from rewriteguard.decision import Action, Decision, Origin
 from rewriteguard.errors import ClarificationNeeded, InputError
 from rewriteguard.guard import Guard
-from rewriteguard.hedge import Plan, Request, Result
-from rewriteguard.integrations.langchain_chain import own_count
+from rewriteguard.integrations.langchain_search import only_synchronous, own_count, require_keywords
+from rewriteguard.plan import Plan, Request, Result
 from rewriteguard.policy import Policy
-from rewriteguard.rewrite import Judge, ready_guard
-from rewriteguard.telemetry import Host, Telemetry, default_telemetry
-
-# Source: fusing four documents an arm was neutral on MTRAG, QReCC and CAsT; the gain came with twenty.
-_OVERFETCH = 20
+from rewriteguard.rewrite import judge_from
+from rewriteguard.telemetry import Host, Telemetry
 
 _KNOWN_ROLES = frozenset({"user", "human", "assistant", "ai", "system", "developer", "tool", "function"})
 
@@ -32,9 +30,10 @@ _KNOWN_ROLES = frozenset({"user", "human", "assistant", "ai", "system", "develop
 class GuardKeywords(TypedDict, total=False):
     """The keywords that all entry points share; those of `GuardedSearch`, and how documents are told apart and scored.
 
-    `scope` gets the run's config. `id_key` names the metadata that identifies a document without an id. `score_key`
-    names the metadata that holds its score, `score` is a function of the document that gives it: state one of them only
-    where higher is better.
+    `scope` gets the run's config; a retriever that does not show that it takes the keywords that it gives is not
+    searched (`ScopeError`). `id_key` names the metadata that identifies a document without an id. `score_key` names the
+    metadata that holds its score, `score` is a function of the document that gives it: state one of them only where
+    higher is better.
     """
 
     guard: Guard | None
@@ -73,24 +72,27 @@ class Call:
     in_loop: bool
 
     def request(self, payload: Mapping[str, Any], keywords: Mapping[str, Any], k: int | None = None) -> Request:
-        """The request of this run.
+        """The request of this run; an input that the guard cannot read is one too, since the host may take it.
 
         Args:
             payload: `input`, `chat_history`, and whatever else the rewriter's prompt reads.
             keywords: Given to the retriever with every query.
             k: The number of documents to return; None is the plan's, or the retriever's own.
         """
-        plan, given = self.settings.plan, payload.get("chat_history")
-        conversation = Conversation.read(payload["input"], _history(given))
-        asked = bool(given) if plan.judge.policy.shadow else bool(conversation.history)
-        keywords, wanted = self._count(keywords, k or plan.k, fused=asked and plan.hedged)
-        method = self.retriever.ainvoke if self.in_loop else self.retriever.invoke
+        plan = self.settings.plan
+        conversation, unread = _read(payload)
+        as_host = plan.judge.policy.shadow or unread is not None
+        asked = bool(payload.get("chat_history") if as_host else conversation.history)
+        original = conversation.turn or payload["input"]  # what is no text may still be what this retriever takes
+        keywords, wanted = self._count(keywords, k, fused=asked and plan.hedged and unread is None)
+        bridged = bool(keywords or plan.scope) and only_synchronous(self.retriever)
+        awaited = self.in_loop and not bridged
         configurable = self.config.get("configurable") or {}
         return Request(
             conversation=conversation,
-            ask=self._ask(payload, conversation),
-            search=lambda query, origin, /, **more: method(query, self._child(f"rewriteguard:{origin.value}"), **more),
-            blocking=not self.in_loop,
+            ask=self._ask(payload, original),
+            search=partial(self._search, self.retriever.ainvoke if awaited else self.retriever.invoke, original),
+            blocking=not awaited,
             keywords=keywords,
             config=cast("Mapping[str, Any]", self.config),
             asked=asked,
@@ -99,23 +101,31 @@ class Call:
             score=self.settings.score,
             host=cast("Host", self.run),
             metadata=self.config.get("metadata") or {},
+            takes=partial(require_keywords, self.retriever),
+            unread=unread,
         )
 
+    def _search(self, method: Callable[..., Any], original: Any, query: str, origin: Origin, /, **keywords: Any) -> Any:
+        text = original if origin is Origin.ORIGINAL else query
+        return method(text, self._child(f"rewriteguard:{origin.value}"), **keywords)
+
     def _count(
-        self, keywords: Mapping[str, Any], wanted: int | None, *, fused: bool
+        self, keywords: Mapping[str, Any], k: int | None, *, fused: bool
     ) -> tuple[Mapping[str, Any], int | None]:
         """The retriever's keywords and the number of documents to return: more are asked for where lists are fused."""
-        if self.settings.plan.judge.policy.shadow or not (fused or wanted):
-            return keywords, wanted
-        own = own_count(self.retriever, keywords, in_loop=self.in_loop)
+        plan = self.settings.plan
+        if plan.judge.policy.shadow:
+            return keywords, None
+        wanted = keywords.get("k", k or plan.k)
+        own = own_count(self.retriever, keywords, in_loop=self.in_loop) if fused or wanted is not None else None
         if own is None:
             return keywords, wanted
-        wanted = wanted or own
-        return {**keywords, "k": max(_OVERFETCH, wanted) if fused else wanted}, wanted
+        wanted = own if wanted is None else wanted
+        return plan.counted(keywords, wanted, fused=fused), wanted
 
-    def _ask(self, payload: Mapping[str, Any], conversation: Conversation) -> Ask:
+    def _ask(self, payload: Mapping[str, Any], turn: Any) -> Ask:
         if not isinstance(self.rewriter, Runnable):
-            return ask_for(self.rewriter, conversation.turn, payload.get("chat_history"), in_loop=self.in_loop)
+            return ask_for(self.rewriter, turn, payload.get("chat_history"), in_loop=self.in_loop)
         method = self.rewriter.ainvoke if self.in_loop else self.rewriter.invoke
         # LangGraph leaves tokens of runs with this tag out of message streams.
         return Ask(partial(method, payload, self._child("rewriteguard:rewriter", "nostream")), not self.in_loop)
@@ -127,13 +137,18 @@ class Call:
 
 
 def settings_from(keywords: GuardKeywords) -> Settings:
-    """The settings that the keywords of an entry point say."""
-    judge = Judge(
-        ready_guard(keywords.get("guard")),
-        keywords.get("policy") or Policy(),
-        keywords.get("profile", Profile.CONDENSE),
-        keywords.get("telemetry") or default_telemetry(),
-    )
+    """The settings that the keywords of an entry point say.
+
+    Raises:
+        InputError: A keyword is unknown, or has a value that cannot be used.
+        PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
+    """
+    unknown = sorted(set(keywords) - set(GuardKeywords.__annotations__))
+    if unknown:
+        known = ", ".join(sorted(GuardKeywords.__annotations__))
+        raise InputError(f"unknown keywords {', '.join(unknown)}; expected some of {known}")
+    profile = keywords.get("profile", Profile.CONDENSE)
+    judge = judge_from(keywords.get("guard"), keywords.get("policy"), profile, keywords.get("telemetry"))
     plan = Plan(
         judge=judge,
         k=keywords.get("k"),
@@ -145,6 +160,8 @@ def settings_from(keywords: GuardKeywords) -> Settings:
         admit=keywords.get("admit"),
         on_decision=keywords.get("on_decision"),
     )
+    arguments.function("score", keywords.get("score"))
+    judge.warm_up()
     score_key = keywords.get("score_key")
     by_key = None if score_key is None else partial(_score, score_key)
     return Settings(plan, keywords.get("score") or by_key)
@@ -186,6 +203,16 @@ def _identity(id_key: str | None, document: Any) -> tuple[Any, ...]:
 def _score(score_key: str, document: Document) -> float | None:
     score = document.metadata.get(score_key)
     return float(score) if isinstance(score, int | float) else None
+
+
+def _read(payload: Mapping[str, Any]) -> tuple[Conversation, Exception | None]:
+    """As much of the conversation as can be read, and why the rest cannot; a turn that is no text is empty."""
+    spoken = Conversation("")
+    try:
+        spoken = Conversation.read(payload["input"])
+        return Conversation.read(spoken.turn, _history(payload.get("chat_history"))), None
+    except Exception as error:  # noqa: BLE001 - the guard's own failure: the host takes forms that it does not know
+        return spoken, error
 
 
 def _history(given: Any) -> Any:

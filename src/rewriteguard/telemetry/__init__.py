@@ -1,6 +1,7 @@
 """Spans, metrics and log lines: the only part that knows OpenTelemetry, and only its API."""
 
+from rewriteguard.telemetry.contain import warn_once
 from rewriteguard.telemetry.recorder import Telemetry, default_telemetry
 from rewriteguard.telemetry.spans import Host, Span
 
-__all__ = ["Host", "Span", "Telemetry", "default_telemetry"]
+__all__ = ["Host", "Span", "Telemetry", "default_telemetry", "warn_once"]

@@ -28,7 +28,11 @@ def contained(method: Callable[P, None]) -> Callable[P, None]:
 
 def say_once(stage: str, error: Exception) -> None:
     """Logs where telemetry failed and the type of the error, once in a process."""
-    code = f"{stage}.{type(error).__name__}"
-    if code not in _said:
-        _said.add(code)
-        log.warning("telemetry failed and was left out: %s", code)
+    warn_once(f"telemetry failed and was left out: {stage}.{type(error).__name__}")
+
+
+def warn_once(text: str) -> None:
+    """Logs a warning once in a process; `text` holds no user's word."""
+    if text not in _said:
+        _said.add(text)
+        log.warning(text)

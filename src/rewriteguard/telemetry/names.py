@@ -70,7 +70,7 @@ def verdict_of(decision: Decision) -> str:
 def codes_of(decision: Decision) -> list[str]:
     """Closed codes of the findings, gravest first, each once; the reason where there are none."""
     found = decision.assessment.violations if decision.assessment else ()
-    return list(dict.fromkeys(violation.code for violation in found)) or [decision.reason]
+    return list(dict.fromkeys(violation.code for violation in found)) or [decision.reason.value]
 
 
 def dependent_of(decision: Decision) -> bool:
@@ -105,7 +105,7 @@ def decision_attributes(decision: Decision, rewriter: str, content: Content) -> 
         "rewriteguard.verdict": verdict_of(decision),
         "rewriteguard.action": decision.action.value,
         "rewriteguard.proposed_action": decision.proposed.value,
-        "rewriteguard.reason": decision.reason,
+        "rewriteguard.reason": decision.reason.value,
         "rewriteguard.reasons": codes_of(decision),
         "rewriteguard.policy": decision.policy,
         "rewriteguard.rewriter": rewriter,

@@ -160,7 +160,7 @@ class Telemetry:
         return {
             "verdict": names.verdict_of(decision),
             "action": decision.action.value,
-            "reason": decision.reason,
+            "reason": decision.reason.value,
             "dependent": names.dependent_of(decision),
             "profile": profile.value,
             "rewriter": self._rewriter,

@@ -1,0 +1,137 @@
+"""What a LangChain retriever can be asked: how many documents, and which keywords reach the search itself."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from langchain_core.language_models import BaseLanguageModel
+from langchain_core.prompts import BasePromptTemplate
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable, RunnableLambda, RunnableSequence
+from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
+
+from rewriteguard.errors import ScopeError
+
+
+def own_count(retriever: Any, keywords: Mapping[str, Any], *, in_loop: bool) -> int | None:
+    """The number of documents that `retriever` would return; None where it is unknown or cannot be asked for more."""
+    while isinstance(retriever, RunnableBindingBase):
+        keywords = {**retriever.kwargs, **keywords}
+        retriever = retriever.bound
+    if not isinstance(retriever, BaseRetriever):
+        return None
+    if isinstance(retriever, VectorStoreRetriever):
+        if retriever.search_type == "mmr":  # more documents would be picked for variety, not for rank
+            return None
+        search: Callable[..., Any] = retriever.vectorstore.similarity_search
+        given = {**retriever.search_kwargs, **keywords}
+    else:
+        methods = _methods(retriever)
+        search = methods[-1] if in_loop else methods[0]
+        given = dict(keywords)
+    parameter = inspect.signature(search).parameters.get("k")
+    if parameter is None:
+        return None
+    count = given.get("k") or getattr(retriever, "k", None) or parameter.default
+    return count if isinstance(count, int) else None
+
+
+def only_synchronous(retriever: Any) -> bool:
+    """True for a retriever whose asynchronous side is LangChain's bridge, which takes no keywords over."""
+    first = _first(retriever)
+    return isinstance(first, BaseRetriever) and not _overrides_async(first) and _inherits_invoke(first)
+
+
+def require_keywords(retriever: Any, names: Iterable[str]) -> None:
+    """Makes sure that search keywords reach the search: LangChain drops those that a retriever does not take.
+
+    Raises:
+        ScopeError: It cannot be shown that the retriever takes one of `names`.
+    """
+    for name in names:
+        if not _takes(retriever, name):
+            raise ScopeError(
+                f"scope: it cannot be shown that {type(_first(retriever)).__name__} searches with {name!r}, and "
+                "LangChain drops what a retriever does not take; nothing was searched. Pass a retriever whose "
+                f"_get_relevant_documents names {name!r}, a vector store's retriever whose store does, or "
+                f"RunnableLambda(find) with def find(query, *, {name}); or limit the parts of the retriever themselves"
+            )
+
+
+def _takes(runnable: Any, name: str) -> bool:
+    runnable = _first(runnable)
+    if isinstance(runnable, RunnableLambda):
+        # By name only: a function that takes any keyword may as well be a step that prepares the query.
+        functions = [getattr(runnable, side) for side in ("func", "afunc") if hasattr(runnable, side)]
+        return all(_names(function, name) for function in functions)
+    if not isinstance(runnable, BaseRetriever) or not _inherits_invoke(runnable):
+        return False
+    methods = _methods(runnable)
+    if all(_names(method, name) for method in methods):
+        return True
+    if not all(_names(method, name) or _takes_any(method) for method in methods):
+        return False
+    if isinstance(runnable, VectorStoreRetriever):
+        return _store_names(runnable.vectorstore, name)
+    return all(_takes(part, name) for part in _parts(runnable))
+
+
+def _first(runnable: Any) -> Any:
+    """The runnable that gets the keywords of a call: LangChain gives them to the first step of a sequence alone."""
+    while isinstance(runnable, RunnableBindingBase | RunnableSequence):
+        runnable = runnable.bound if isinstance(runnable, RunnableBindingBase) else runnable.first
+    return runnable
+
+
+def _methods(retriever: BaseRetriever) -> tuple[Callable[..., Any], ...]:
+    """The method that searches, and its asynchronous twin where there is one."""
+    # What a retriever takes is said by the methods that LangChain calls, and nowhere else.
+    methods: list[Callable[..., Any]] = [retriever._get_relevant_documents]  # noqa: SLF001
+    if _overrides_async(retriever):
+        methods.append(retriever._aget_relevant_documents)  # noqa: SLF001
+    return tuple(methods)
+
+
+def _overrides_async(retriever: BaseRetriever) -> bool:
+    """False where the asynchronous side is one of LangChain's two bridges, both made in its own module."""
+    twin = type(retriever)._aget_relevant_documents  # noqa: SLF001
+    return twin.__module__ != BaseRetriever.__module__
+
+
+def _inherits_invoke(retriever: BaseRetriever) -> bool:
+    """True where LangChain's own `invoke` and `ainvoke` pass the keywords on."""
+    kind = type(retriever)
+    return kind.invoke is BaseRetriever.invoke and kind.ainvoke is BaseRetriever.ainvoke
+
+
+def _store_names(store: VectorStore, name: str) -> bool:
+    """True where a search method of the store names the keyword; many take any, and leave out what they do not know."""
+    methods = (getattr(type(store), each) for each in dir(type(store)) if "search" in each)
+    return any(_names(method, name) for method in methods if inspect.isfunction(method))
+
+
+def _parts(retriever: BaseRetriever) -> Iterator[Runnable[Any, Any]]:
+    """What a retriever made of retrievers searches with; models and prompts among its fields search nothing."""
+    for _, value in retriever:
+        for part in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(part, Runnable) and not isinstance(_first(part), BaseLanguageModel | BasePromptTemplate):
+                yield part
+
+
+def _names(function: Callable[..., Any], name: str) -> bool:
+    parameter = _parameters(function).get(name)
+    return parameter is not None and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+
+
+def _takes_any(function: Callable[..., Any]) -> bool:
+    return any(each.kind is each.VAR_KEYWORD for each in _parameters(function).values())
+
+
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(function).parameters
+    except ValueError:  # a built-in that does not tell its parameters
+        return {}
