@@ -47,6 +47,21 @@ def test_multisets_of_negations(guard: Guard) -> None:
     one_lost = guard.check(turn, "Which rooms do not allow pets and have a balcony?")
     assert [t.kind for t in one_lost.comparison.dropped] == [Kind.NEGATION]
     assert one_lost.verdict is Verdict.CHANGED
+    same_verb = "Which rooms do not allow pets and which halls do not allow pets?"
+    assert guard.check(same_verb, "rooms and halls that do not allow pets, which?").verdict is Verdict.CHANGED
+
+
+def test_a_lost_correction_is_named(guard: Guard) -> None:
+    history = [("user", "When does the bus to Ribe leave?"), ("assistant", "At nine.")]
+    found = guard.check("No, I meant the night ferry.", "When does the coach to Ribe leave?", history)
+    assert Fault.CORRECTION_LOST in {v.fault for v in found.violations}
+    assert found.verdict is Verdict.CHANGED
+
+
+def test_one_thing_in_the_place_of_several_is_ambiguous(guard: Guard) -> None:
+    history = [("user", "Do you rent out kayaks?"), ("assistant", "Yes, kayaks, and rafts in summer.")]
+    found = guard.check("can both of them be booked online?", "Can a kayak be booked online?", history)
+    assert "ambiguous.set" in {v.rule for v in found.violations}
 
 
 def test_every_violation_has_evidence_where_it_says(guard: Guard) -> None:

@@ -191,7 +191,7 @@ def test_the_refused_retriever_was_not_called_and_is_named():
 ACCEPTED = {
     "by name": (lambda: Tenant(calls=[]), by_tenant),
     "any keyword": (lambda: AnyKeyword(calls=[]), by_tenant),
-    "bound": (lambda: Tenant(calls=[]).bind(tenant="south").with_config(tags=["t"]).with_retry(), by_tenant),
+    "bound": (lambda: Tenant(calls=[]).with_config(tags=["t"]).with_retry(), by_tenant),
     "first step": (lambda: Tenant(calls=[]) | RunnableLambda(lambda documents: documents), by_tenant),
     "compression": (
         lambda: ContextualCompressionRetriever(base_compressor=Untouched(), base_retriever=AnyKeyword(calls=[])),
@@ -210,6 +210,23 @@ async def test_a_scope_reaches_every_search(retriever, scope, history, policy):
     unlimited = guarded(retriever(), None).invoke({"input": "How long?", "chat_history": history})
     assert "south" in ids(unlimited)
     assert await both_ways(guarded(retriever(), scope, policy), history) == [["north"], ["north"]]
+
+
+@pytest.mark.parametrize(
+    ("retriever", "scope"),
+    [
+        (lambda: Tenant(calls=[]).bind(tenant="south").with_config(tags=["t"]), by_tenant),
+        (lambda: store().as_retriever(search_kwargs={"filter": lambda document: False}), by_filter),
+    ],
+    ids=["bound", "search_kwargs"],
+)
+async def test_a_scope_never_replaces_a_filter_that_the_developer_set(retriever, scope):
+    chain = guarded(retriever(), scope)
+    payload = {"input": "How long?", "chat_history": HISTORY}
+    with pytest.raises(ScopeError, match="already carries"):
+        chain.invoke(payload, CONFIG)
+    with pytest.raises(ScopeError, match="already carries"):
+        await chain.ainvoke(payload, CONFIG)
 
 
 async def test_the_guarded_retriever_holds_to_the_same_rule():

@@ -49,9 +49,16 @@ def require_keywords(retriever: Any, names: Iterable[str]) -> None:
     """Makes sure that search keywords reach the search: LangChain drops those that a retriever does not take.
 
     Raises:
-        ScopeError: It cannot be shown that the retriever takes one of `names`.
+        ScopeError: It cannot be shown that the retriever takes one of `names`, or the retriever carries one of them
+            already: neither may silently win.
     """
+    carried = _carried(retriever)
     for name in names:
+        if name in carried:
+            raise ScopeError(
+                f"scope: the retriever already carries {name!r}, which the scope would replace; nothing was searched. "
+                "Let the scope return both together, and take it off the retriever"
+            )
         if not _takes(retriever, name):
             raise ScopeError(
                 f"scope: it cannot be shown that {type(_first(retriever)).__name__} searches with {name!r}, and "
@@ -84,6 +91,20 @@ def _first(runnable: Any) -> Any:
     while isinstance(runnable, RunnableBindingBase | RunnableSequence):
         runnable = runnable.bound if isinstance(runnable, RunnableBindingBase) else runnable.first
     return runnable
+
+
+def _carried(runnable: Any) -> frozenset[str]:
+    """The keywords that a developer bound to the retriever: with `bind`, or as a vector store's search_kwargs."""
+    names: set[str] = set()
+    while isinstance(runnable, RunnableBindingBase | RunnableSequence):
+        if isinstance(runnable, RunnableBindingBase):
+            names.update(runnable.kwargs)
+            runnable = runnable.bound
+        else:
+            runnable = runnable.first
+    if isinstance(runnable, VectorStoreRetriever):
+        names.update(runnable.search_kwargs)
+    return frozenset(names)
 
 
 def _methods(retriever: BaseRetriever) -> tuple[Callable[..., Any], ...]:
