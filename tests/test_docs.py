@@ -1,5 +1,6 @@
 """Every Python block of the README and the documentation runs, and every link inside the repository leads somewhere."""
 
+import importlib
 import re
 from pathlib import Path
 
@@ -81,3 +82,17 @@ def test_telemetry_page_names_what_the_code_emits() -> None:
     page = (ROOT / "docs" / "telemetry.md").read_text("utf-8")
     code = (ROOT / "src" / "rewriteguard" / "telemetry" / "names.py").read_text("utf-8")
     assert set(re.findall(name, page)) == set(re.findall(f'"{name}"', code))
+
+
+def api_members() -> list[tuple[str, str]]:
+    """Module and name of everything that the API page lists."""
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    entry = r"^::: (\S+)\n    options:\n(?:      show_\w+: false\n)+      members: \[(.+)\]$"
+    listed = re.findall(entry, page, re.MULTILINE)
+    return [(module, name) for module, names in listed for name in names.split(", ")]
+
+
+def test_the_api_page_lists_what_the_modules_have() -> None:
+    missing = [each for each in api_members() if not hasattr(importlib.import_module(each[0]), each[1])]
+    assert len(api_members()) >= 20
+    assert missing == []  # mkdocs leaves such names out without a word

@@ -14,6 +14,8 @@ TENTS: History = (
     ("assistant", "The Tarn 2 weighs 1.9 kg, the Fell 3 has room for three."),
 )
 MEDICINE: History = (("user", "Can I take loratadine for hay fever?"), ("assistant", "Yes, once a day."))
+PEGS: History = (("user", "Are pegs in the tent bag?"), ("assistant", "Yes, pegs are in the tent bag."))
+TICKETS: History = (("user", "day ticket price for adults?"), ("assistant", "Adults pay 12 euros."))
 APP: History = (("user", "how do i export my notes in the app"), ("assistant", "Open the menu, then Export."))
 
 GOOD: list[tuple[str, str, History]] = [
@@ -28,6 +30,8 @@ GOOD: list[tuple[str, str, History]] = [
     ("are both waterproof?", "Are the Tarn 2 and the Fell 3 both waterproof?", TENTS),
     ("is it safe during pregnancy?", "Is loratadine safe during pregnancy?", MEDICINE),
     ("not the app, the website", "How do I export my notes on the website?", APP),
+    ("what else is in the bag?", "What is in the tent bag other than the pegs?", PEGS),
+    ("and for children?", "How much is a day ticket for children?", TICKETS),
     ("nhs waiting lists", "National Health Service waiting lists", ()),
     ("does my kid, 1 kid only, travel free", "Does one kid only travel free?", ()),
     ("rooms free on friday", "Which rooms are available on Friday?", ()),

@@ -147,6 +147,7 @@ async def both_ways(chain, history=HISTORY):
 
 
 REFUSED = {
+    "any keyword": lambda: AnyKeyword(calls=[]),
     "swallowing": lambda: Swallowing(calls=[]),
     "without run manager": WithoutManager,
     "another keyword": OtherKeyword,
@@ -190,12 +191,11 @@ def test_the_refused_retriever_was_not_called_and_is_named():
 
 ACCEPTED = {
     "by name": (lambda: Tenant(calls=[]), by_tenant),
-    "any keyword": (lambda: AnyKeyword(calls=[]), by_tenant),
     "bound": (lambda: Tenant(calls=[]).with_config(tags=["t"]).with_retry(), by_tenant),
     "first step": (lambda: Tenant(calls=[]) | RunnableLambda(lambda documents: documents), by_tenant),
     "compression": (
-        lambda: ContextualCompressionRetriever(base_compressor=Untouched(), base_retriever=AnyKeyword(calls=[])),
-        by_tenant,
+        lambda: ContextualCompressionRetriever(base_compressor=Untouched(), base_retriever=store().as_retriever()),
+        by_filter,
     ),
     "function": (lambda: RunnableLambda(find), by_tenant),
     "vector store": (lambda: store().as_retriever(), by_filter),
@@ -217,8 +217,15 @@ async def test_a_scope_reaches_every_search(retriever, scope, history, policy):
     [
         (lambda: Tenant(calls=[]).bind(tenant="south").with_config(tags=["t"]), by_tenant),
         (lambda: store().as_retriever(search_kwargs={"filter": lambda document: False}), by_filter),
+        (
+            lambda: ContextualCompressionRetriever(
+                base_compressor=Untouched(),
+                base_retriever=store().as_retriever(search_kwargs={"filter": lambda document: False}),
+            ),
+            by_filter,
+        ),
     ],
-    ids=["bound", "search_kwargs"],
+    ids=["bound", "search_kwargs", "inside another"],
 )
 async def test_a_scope_never_replaces_a_filter_that_the_developer_set(retriever, scope):
     chain = guarded(retriever(), scope)

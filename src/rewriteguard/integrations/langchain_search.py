@@ -83,7 +83,9 @@ def _takes(runnable: Any, name: str) -> bool:
         return False
     if isinstance(runnable, VectorStoreRetriever):
         return _store_names(runnable.vectorstore, name)
-    return all(_takes(part, name) for part in _parts(runnable))
+    # A retriever that takes any keyword and holds no retriever may leave it unused; that cannot be seen from here.
+    parts = tuple(_parts(runnable))
+    return bool(parts) and all(_takes(part, name) for part in parts)
 
 
 def _first(runnable: Any) -> Any:
@@ -104,6 +106,8 @@ def _carried(runnable: Any) -> frozenset[str]:
             runnable = runnable.first
     if isinstance(runnable, VectorStoreRetriever):
         names.update(runnable.search_kwargs)
+    elif isinstance(runnable, BaseRetriever):
+        names.update(*(_carried(part) for part in _parts(runnable)))
     return frozenset(names)
 
 
