@@ -65,7 +65,8 @@ def words_said(token: ProtectedToken, own: Reading, other: Reading) -> bool:
     words = [w for w in own.words_of(token) if any(c.isalnum() for c in w.text)]
     if token.kind is Kind.QUALIFIER:  # "internal" and "international" resemble each other
         return all(other.vocabulary.holds(w) for w in words)
-    rest = [w for w in words if not other.vocabulary.supports(w)]
+    supports = other.vocabulary.supports_name if token.kind is Kind.ENTITY else other.vocabulary.supports
+    rest = [w for w in words if not supports(w)]
     return bool(words) and (not rest or other.vocabulary.expands(rest) or other.vocabulary.expands(words))
 
 

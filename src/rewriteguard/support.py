@@ -22,6 +22,7 @@ _LIGHT = lexicon.words("words", "light")
 _ABBREVIATIONS: dict[str, str] = dict(lexicon.section("equivalents")["abbreviations"])
 _NUMBERS: dict[str, str] = dict(lexicon.section("equivalents")["numbers"])
 _PREFIX = 5
+_ENDING = 3  # letters: "-ean", "-ian", "-ese"
 _CLEAR = 4  # letters from which "un-" and "non-" negate what follows
 _NEGATIVE = tuple(sorted(lexicon.words("negation", "prefixes")))
 _SHORTEST_ACRONYM = 3
@@ -86,6 +87,16 @@ class Vocabulary:
             return acronym.lower() in self._initials
         return self._resembles(canonical(word.text))
 
+    def supports_name(self, word: Word) -> bool:
+        """True where a word of the pool is the name `word`: Austria and Australia resemble each other and are two."""
+        if self.holds(word):
+            return True
+        acronym = word.text.replace(".", "")
+        if acronym.isupper() and len(acronym) > 1:
+            return acronym.lower() in self._initials
+        name = canonical(word.text)
+        return any(is_typo(name, other) or _is_derived(name, other) for other in self._plain)
+
     def holds(self, word: Word) -> bool:
         """True where a word of the pool is `word` itself in any inflection, or its listed equal."""
         return any(key in self._keys for form in (word.text, word.lemma) for key in _keys(form))
@@ -95,8 +106,8 @@ class Vocabulary:
         return key in self._keys
 
     def _resembles(self, lower: str) -> bool:
-        if len(lower) < _PREFIX or not lower.isascii():
-            return False
+        if len(lower) < _PREFIX or not lower.isascii() or any(c.isdigit() for c in lower):
+            return False  # one digit makes another code
         if lower[:_PREFIX] in self._prefixes:
             return True
         if any(_is_compound(lower, other) and not negates(lower, other) for other in self._plain):
@@ -115,6 +126,12 @@ def _initials(pool: Sequence[Word]) -> frozenset[str]:
     letters = [word.lower[0] for word in pool if word.lower not in _FUNCTION]
     runs = ("".join(letters[i : i + n]) for n in range(2, 7) for i in range(len(letters) - n + 1))
     return frozenset(runs)
+
+
+def _is_derived(one: str, other: str) -> bool:
+    """True for a name and a form of it: "Shakespeare" and "Shakespearean"."""
+    short, long = sorted((one, other), key=len)
+    return len(short) >= _PREFIX and long.startswith(short) and long.isalpha() and len(long) - len(short) <= _ENDING
 
 
 def _is_compound(one: str, other: str) -> bool:
