@@ -28,7 +28,7 @@ MAX_TURN = 4_000  # characters of a turn that are analysed: about 800 words, hal
 MAX_REWRITE = 4_000  # characters; a longer output is no query
 MAX_MESSAGE = 12_000  # characters of one history message that are read
 MAX_PARSED = 1_000  # characters of a user's message that is read in full; longer ones are read by their words
-MAX_HISTORY = 60_000  # characters of the history that are read, the latest: about 0.3 s when all are new
+MAX_HISTORY = 60_000  # characters of the history that are read, the latest; under a second when all are new
 MAX_MESSAGES = 200
 Read = Callable[[str, bool], Reading]
 

