@@ -16,6 +16,7 @@ TENTS: History = (
 MEDICINE: History = (("user", "Can I take loratadine for hay fever?"), ("assistant", "Yes, once a day."))
 PEGS: History = (("user", "Are pegs in the tent bag?"), ("assistant", "Yes, pegs are in the tent bag."))
 TICKETS: History = (("user", "day ticket price for adults?"), ("assistant", "Adults pay 12 euros."))
+TREATY: History = (("user", "When was the treaty signed?"), ("assistant", "The treaty was signed in February."))
 APP: History = (("user", "how do i export my notes in the app"), ("assistant", "Open the menu, then Export."))
 
 GOOD: list[tuple[str, str, History]] = [
@@ -32,6 +33,14 @@ GOOD: list[tuple[str, str, History]] = [
     ("not the app, the website", "How do I export my notes on the website?", APP),
     ("what else is in the bag?", "What is in the tent bag other than the pegs?", PEGS),
     ("and for children?", "How much is a day ticket for children?", TICKETS),
+    ("Roosevelt's role in it", "President Roosevelt's role in the treaty", TREATY),
+    (
+        "changing the subject a bit, what are the fees of the night school?",
+        "What are the fees of the night school?",
+        APP,
+    ),
+    ("which is more difficult, algebra or geometry", "Is algebra or geometry more challenging?", ()),
+    ("how many lifts are there", "How many lifts are there in total?", ()),
     ("nhs waiting lists", "National Health Service waiting lists", ()),
     ("does my kid, 1 kid only, travel free", "Does one kid only travel free?", ()),
     ("rooms free on friday", "Which rooms are available on Friday?", ()),
@@ -44,6 +53,7 @@ BAD: list[tuple[str, str, History]] = [
     ("I need a campsite that only takes tents", "campsite that takes tents", ()),
     ("I need a campsite that only takes tents", "Which campsites take tents?", ()),
     ("Do I need a visa for Austria?", "Do I need a visa for Australia?", ()),
+    ("is northgate university fee-free", "Is King Edward University fee-free?", ()),
     ("the Covid-19 rules", "the Covid-18 rules", ()),
     ("what is at https://a.example/x1", "what is at https://a.example/x2", ()),
     ("what does permit HB-2207 cover", "what does permit HB-2208 cover", ()),

@@ -50,9 +50,15 @@ def _row(scene: Scene, token: ProtectedToken) -> str:
         return "scene"
     if token.kind is Kind.COMPARISON and not is_graded(token):
         return "direction"
-    if token.kind is Kind.NEGATION and token.relation == CONTRAST:
+    if token.kind is Kind.NEGATION and (token.relation == CONTRAST or _sets_apart(scene, positions[0])):
         return "contrast"
     return "order" if token.kind is Kind.QUANTIFIER and _counts_off(token) else token.kind.value
+
+
+def _sets_apart(scene: Scene, position: int) -> bool:
+    """True in a correction that ends in what was not meant: "I mean the continent, not the country"."""
+    units = [u for u in scene.turn.regions.asking if u.holds(position)]
+    return bool(units) and units[0].kind is UnitKind.CORRECTION and scene.turn.words[position - 1].text == ","
 
 
 def _counts_off(token: ProtectedToken) -> bool:

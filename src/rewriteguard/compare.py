@@ -67,6 +67,9 @@ _EXCHANGED = frozenset({Kind.TIME, Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER,
 _FREE = frozenset({(Kind.MODALITY, "ability"), (Kind.TIME, "present")})
 
 
+_NEAR = 5  # words behind a negation that it can still negate: "didn't the court criminally charge"
+
+
 @dataclass
 class _State:
     """The pairing under way: what of both sides still has no counterpart."""
@@ -197,8 +200,14 @@ def _pair_exchanged(state: _State) -> None:
         theirs = next((t for t in state.theirs if _replaces(state, ours, t)), None)
         if theirs is None:
             continue
-        renamed = ours.kind is Kind.NEGATION and not state.rewrite.vocabulary.holds_stem(ours.value)
-        state.settle(state.kept if renamed else state.altered, ours, theirs)
+        same = ours.kind is Kind.NEGATION and _negates_alike(state, ours, theirs)
+        state.settle(state.kept if same else state.altered, ours, theirs)
+
+
+def _negates_alike(state: _State, ours: ProtectedToken, theirs: ProtectedToken) -> bool:
+    """True where what was negated is not said any more in its old words, or stands behind the rewrite's negation."""
+    behind = [w for w in state.rewrite.words if w.start >= theirs.end][:_NEAR]
+    return not state.rewrite.vocabulary.holds_stem(ours.value) or any(w.stem == ours.value for w in behind)
 
 
 def _pair_openers(state: _State) -> None:

@@ -9,6 +9,7 @@ from rewriteguard.extract.base import Facts, Match
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.reading import Reading
+from rewriteguard.support import Vocabulary, is_content
 from rewriteguard.tokens import Kind, ProtectedToken
 
 _WORDED = frozenset({Kind.ENTITY, Kind.TOPIC, Kind.IDENTIFIER, Kind.QUALIFIER})
@@ -49,6 +50,8 @@ def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Fa
         return True
     if _has_alias(theirs, rewrite, turn, facts):
         return True
+    if theirs.kind is Kind.ENTITY and _extends_name(theirs, turn, rewrite):
+        return True
     if theirs.kind in _WORDED:
         return words_said(theirs, rewrite, turn)
     if theirs.kind is Kind.ANSWER_TYPE:
@@ -58,6 +61,12 @@ def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Fa
     if theirs.kind is Kind.COMPARISON:
         return not theirs.value.endswith("superlative") or turn.vocabulary.holds_stem(theirs.value.partition(":")[0])
     return _restricts_nothing(theirs) or any(is_twin(t, theirs) for t in turn.tokens)
+
+
+def _extends_name(theirs: ProtectedToken, turn: Reading, rewrite: Reading) -> bool:
+    """True for "President Roosevelt" where the turn says "Roosevelt"."""
+    names = Vocabulary(w for t in turn.tokens if t.kind is Kind.ENTITY for w in turn.words_of(t))
+    return any(names.supports_name(w) for w in rewrite.words_of(theirs) if is_content(w))
 
 
 def words_said(token: ProtectedToken, own: Reading, other: Reading) -> bool:

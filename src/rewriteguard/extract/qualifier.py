@@ -87,6 +87,8 @@ def _restricts(doc: Doc, word: Token, length: int, value: str) -> bool:
         return False
     if word.lower_ == "used" and word.dep_ != "amod":
         return False
+    if word.lower_ == "total" and word.i and doc[word.i - 1].lower_ == "in":  # "how many in total"
+        return False
     if word.lower_ == "free" and word.i and doc[word.i - 1].text == "-":  # "egg-free" is a negation
         return False
     last = doc[word.i + length - 1]
