@@ -11,6 +11,7 @@ from rewriteguard.grounding import source_of_words
 from rewriteguard.language import lexicon
 from rewriteguard.reading import Past
 from rewriteguard.reference import open_references
+from rewriteguard.saying import extends_name
 from rewriteguard.scene import LITERAL, Scene, new_words, run_evidence, unit_evidence
 from rewriteguard.support import is_content
 from rewriteguard.tokens import Evidence, Finding, Kind, ProtectedToken, in_rewrite
@@ -69,7 +70,7 @@ def _drifted(scene: Scene) -> Iterable[Finding]:
     for token in scene.comparison.carried:
         if not scene.dependent and _is_foreign(scene, token):
             yield Finding("drifted", token.kind, _with_source(token, scene.past))
-        elif token.kind in _NAMED and not _extends_own_name(scene, token) and _is_stale(token, scene):
+        elif token.kind in _NAMED and not extends_name(token, scene.turn, scene.rewrite) and _is_stale(token, scene):
             yield Finding("drifted.stale", token.kind, _with_source(token, scene.past))
     if scene.turn.regions.units and not scene.turn.regions.asking and not scene.dependent:
         new = new_words(scene.rewrite, scene.turn)
@@ -88,7 +89,11 @@ def _is_foreign(scene: Scene, token: ProtectedToken) -> bool:
     if token.kind in (Kind.TIME, Kind.ANSWER_TYPE):
         return own_name
     if token.kind is Kind.ENTITY:
-        names = [t for t in scene.comparison.carried if t.kind is Kind.ENTITY and not _extends_own_name(scene, t)]
+        names = [
+            t
+            for t in scene.comparison.carried
+            if t.kind is Kind.ENTITY and not extends_name(t, scene.turn, scene.rewrite)
+        ]
         return own_name and token in names and len({t.turn for t in names}) > 1
     return (token.kind is Kind.QUANTITY and not _numbers_a_name(scene, token)) or _is_code(token)
 
@@ -102,11 +107,6 @@ def _numbers_a_name(scene: Scene, token: ProtectedToken) -> bool:
 def _is_code(token: ProtectedToken) -> bool:
     """True for numbers, codes and addresses; a quoted title is a name."""
     return token.kind is Kind.IDENTIFIER and token.text[0] not in "\"'\u201c\u2018"
-
-
-def _extends_own_name(scene: Scene, token: ProtectedToken) -> bool:
-    """True for "Salvador Dali" where the turn says "Dali"."""
-    return any(scene.turn.vocabulary.supports(w) for w in scene.rewrite.words_of(token) if is_content(w))
 
 
 def _is_stale(token: ProtectedToken, scene: Scene) -> bool:

@@ -50,7 +50,7 @@ def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Fa
         return True
     if _has_alias(theirs, rewrite, turn, facts):
         return True
-    if theirs.kind is Kind.ENTITY and _extends_name(theirs, turn, rewrite):
+    if theirs.kind is Kind.ENTITY and extends_name(theirs, turn, rewrite):
         return True
     if theirs.kind in _WORDED:
         return words_said(theirs, rewrite, turn)
@@ -63,7 +63,7 @@ def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Fa
     return _restricts_nothing(theirs) or any(is_twin(t, theirs) for t in turn.tokens)
 
 
-def _extends_name(theirs: ProtectedToken, turn: Reading, rewrite: Reading) -> bool:
+def extends_name(theirs: ProtectedToken, turn: Reading, rewrite: Reading) -> bool:
     """True for "President Roosevelt" where the turn says "Roosevelt"."""
     names = Vocabulary(w for t in turn.tokens if t.kind is Kind.ENTITY for w in turn.words_of(t))
     return any(names.supports_name(w) for w in rewrite.words_of(theirs) if is_content(w))
