@@ -17,6 +17,9 @@ MEDICINE: History = (("user", "Can I take loratadine for hay fever?"), ("assista
 PEGS: History = (("user", "Are pegs in the tent bag?"), ("assistant", "Yes, pegs are in the tent bag."))
 TICKETS: History = (("user", "day ticket price for adults?"), ("assistant", "Adults pay 12 euros."))
 TREATY: History = (("user", "When was the treaty signed?"), ("assistant", "The treaty was signed in February."))
+AQUARIUM: History = (("user", "How do I get to the aquarium?"), ("assistant", "Take bus 31."))
+STOVES: History = (("user", "What is better, pellets or logs?"), ("assistant", "Pellets and logs both heat well."))
+TARN: History = (("user", "What is the Tarn 2?"), ("assistant", "A tent for two."))
 APP: History = (("user", "how do i export my notes in the app"), ("assistant", "Open the menu, then Export."))
 
 GOOD: list[tuple[str, str, History]] = [
@@ -41,6 +44,10 @@ GOOD: list[tuple[str, str, History]] = [
     ),
     ("which is more difficult, algebra or geometry", "Is algebra or geometry more challenging?", ()),
     ("how many lifts are there", "How many lifts are there in total?", ()),
+    ("whats the finnish word for it", "What is the Finnish term for loratadine?", MEDICINE),
+    ("do i need a prescription for that", "Is a prescription required for loratadine?", MEDICINE),
+    ("which of the two burns cleaner?", "Do pellets or logs burn cleaner?", STOVES),
+    ("is that enough for one person tho", "Is a Tarn 2 enough for a single person?", TARN),
     ("nhs waiting lists", "National Health Service waiting lists", ()),
     ("does my kid, 1 kid only, travel free", "Does one kid only travel free?", ()),
     ("rooms free on friday", "Which rooms are available on Friday?", ()),
@@ -54,6 +61,7 @@ BAD: list[tuple[str, str, History]] = [
     ("I need a campsite that only takes tents", "Which campsites take tents?", ()),
     ("Do I need a visa for Austria?", "Do I need a visa for Australia?", ()),
     ("is northgate university fee-free", "Is King Edward University fee-free?", ()),
+    ("no i meant the planetarium", "How do I get to the aquarium?", AQUARIUM),
     ("the Covid-19 rules", "the Covid-18 rules", ()),
     ("what is at https://a.example/x1", "what is at https://a.example/x2", ()),
     ("what does permit HB-2207 cover", "what does permit HB-2208 cover", ()),

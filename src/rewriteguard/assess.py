@@ -15,12 +15,11 @@ from rewriteguard.extract.base import Facts
 from rewriteguard.fills import candidates, fill_findings, fills_of
 from rewriteguard.filters import NO_FILTER, read_filter
 from rewriteguard.form import form_findings
-from rewriteguard.language.detect import language_of
 from rewriteguard.losses import loss_findings
 from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import Pointer, Reference, open_references
 from rewriteguard.sanitize import clean
-from rewriteguard.scene import Scene, new_words, reference_evidence
+from rewriteguard.scene import Scene, language_of_turn, new_words, reference_evidence
 from rewriteguard.tokens import Evidence, Finding, ProtectedToken, in_rewrite, in_turn
 from rewriteguard.verdict import judge
 
@@ -143,7 +142,7 @@ def _gaps(scene: Scene, unread: int) -> tuple[str, ...]:
     gaps = []
     if unread or any(len(message.text) > MAX_MESSAGE for message in scene.past.messages):
         gaps.append("history_size")
-    language = language_of(scene.turn.text)
+    language = language_of_turn(scene.turn, scene.past)
     if language not in {"", "en"}:
         gaps.append("language")
     if scene.comparison.unsure:

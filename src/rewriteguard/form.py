@@ -10,6 +10,7 @@ from rewriteguard.language import lexicon
 from rewriteguard.language.detect import language_of
 from rewriteguard.reading import Past, Reading
 from rewriteguard.regions import UnitKind
+from rewriteguard.scene import language_of_turn
 from rewriteguard.support import is_content
 from rewriteguard.tokens import Evidence, Finding, Kind
 
@@ -38,7 +39,7 @@ def form_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Findi
     for word in rewrite.words:
         if _mixes_scripts(word.text) and word.text not in turn.text:
             yield Finding("altered.lookalike", Kind.ENTITY, (Evidence("rewrite", word.text, word.start, word.end),))
-    ours, theirs = (language_of(reading.text) for reading in (turn, rewrite))
+    ours, theirs = language_of_turn(turn, past), language_of(rewrite.text)
     if ours and theirs and ours != theirs:
         yield Finding("language", None, (_whole(rewrite),))
 

@@ -183,6 +183,8 @@ def _one(words: Sequence[Word], i: int) -> Reference | None:
 
 def _other(words: Sequence[Word], i: int) -> Reference | None:
     word = words[i]
+    if word.lower == "too" and i > 0 and (i + 1 == len(words) or not words[i + 1].text[0].isalnum()):
+        return Reference(Pointer.OTHER, i, i + 1)  # "do I lose cards too"
     if word.lower not in _OTHERS:
         return None
     before = words[i - 1].lower if i else ""

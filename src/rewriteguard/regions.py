@@ -157,6 +157,7 @@ def _skip_openings(words: Sequence[Word], first: int, last: int) -> tuple[int, b
     while i < last:
         length = match(_INTERJECTIONS, words, i, last)
         closed = i + length >= last or words[i + length].text in SOFT_MARKS
+        closed = closed or bool(match(_CORRECTIONS, words, i + length, last))
         if not (length and closed):
             length = match(_CONNECTIVES, words, i, last)
         if not length:

@@ -15,6 +15,7 @@ from rewriteguard.tokens import Kind, ProtectedToken
 _WORDED = frozenset({Kind.ENTITY, Kind.TOPIC, Kind.IDENTIFIER, Kind.QUALIFIER})
 _NUMBERED = frozenset({Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
 _OTHERS = lexicon.words("negation", "others")
+_NEEDS = lexicon.words("modality", "needs")
 _ABSORBED = {
     stem(word): frozenset(stem(part) for part in forms.split())
     for word, forms in lexicon.section("negation")["absorbed"].items()
@@ -33,7 +34,8 @@ def rewrite_says(ours: ProtectedToken, turn: Reading, rewrite: Reading, facts: F
         return _is_spelled(ours, rewrite)
     if ours.kind is Kind.COMPARISON:
         prefix, _, value = ours.value.partition(":")
-        return prefix == "direction" and rewrite.vocabulary.holds_stem(value)
+        spelled = any(w.lower == ours.text.split()[-1].casefold() for w in rewrite.words)
+        return rewrite.vocabulary.holds_stem(value) if prefix == "direction" else prefix != "versus" and spelled
     if ours.kind is Kind.ANSWER_TYPE:
         return is_paraphrased(rewrite, ours.value)
     if ours.kind is Kind.NEGATION:
@@ -60,6 +62,8 @@ def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Fa
         return _is_harmless_negation(theirs, turn)
     if theirs.kind is Kind.COMPARISON:
         return not theirs.value.endswith("superlative") or turn.vocabulary.holds_stem(theirs.value.partition(":")[0])
+    if theirs.kind is Kind.MODALITY and any(w.lemma in _NEEDS for w in turn.words):
+        return True
     return _restricts_nothing(theirs) or any(is_twin(t, theirs) for t in turn.tokens)
 
 

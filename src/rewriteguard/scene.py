@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rewriteguard.compare import Comparison
+from rewriteguard.conversation import Role
 from rewriteguard.extract.base import Facts
+from rewriteguard.language.detect import language_of
 from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import Reference
 from rewriteguard.regions import Unit
@@ -27,8 +29,18 @@ class Scene:
     facts: Facts
 
 
+_TOO_SHORT = 2  # content words
 LITERAL = frozenset({Kind.TIME, Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
 """The kinds that need no English word list."""
+
+
+def language_of_turn(turn: Reading, past: Past) -> str:
+    """The language of a turn; of one too short to tell, with the user's message before it."""
+    own = language_of(turn.text)
+    before = past.last(Role.USER)
+    if before is None or (own and len(turn.content) > _TOO_SHORT):
+        return own
+    return language_of(f"{before.text} {turn.text}") or own
 
 
 def new_words(rewrite: Reading, turn: Reading) -> tuple[Word, ...]:

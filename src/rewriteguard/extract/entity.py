@@ -103,7 +103,7 @@ def _is_name(word: Token, tagged: bool, headline: bool) -> bool:
         return False
     proper = tagged and word.tag_ in _PROPER
     if not text[0].isupper():
-        return proper and len(text) > 2
+        return proper and len(text) > 3
     inner = any(c.isupper() or c.isdigit() for c in text[1:])
     return inner or proper or not (headline or opening)
 
