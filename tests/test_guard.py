@@ -51,6 +51,26 @@ def test_multisets_of_negations(guard: Guard) -> None:
     assert guard.check(same_verb, "rooms and halls that do not allow pets, which?").verdict is Verdict.CHANGED
 
 
+def test_a_number_inside_a_bound_is_not_the_bare_number(guard: Guard) -> None:
+    history = [("user", "Do 6 people fit?"), ("assistant", "Yes, 6 people fit.")]
+    found = guard.check("Which tents in Ribe sleep 6 people?", "Which tents in Ribe sleep at most 6 people?", history)
+    assert found.verdict is Verdict.CHANGED
+    assert [pair.theirs and pair.theirs.text for pair in found.comparison.altered] == ["at most 6"]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "words"),
+    [
+        ({"reference_date": "2026-01-01"}, "reference_date: expected a date"),
+        ({"profile": "guess"}, "profile: expected"),
+    ],
+)
+def test_settings_of_a_call_are_named(guard: Guard, keywords: dict[str, object], words: str) -> None:
+    for call in (guard.check, guard.decide):
+        with pytest.raises(InputError, match=words):
+            call("a", "b", **keywords)  # type: ignore[operator]
+
+
 def test_a_lost_correction_is_named(guard: Guard) -> None:
     history = [("user", "When does the bus to Ribe leave?"), ("assistant", "At nine.")]
     found = guard.check("No, I meant the night ferry.", "When does the coach to Ribe leave?", history)

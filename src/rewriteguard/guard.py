@@ -95,20 +95,7 @@ class Guard:
             InputError: `turn` or `rewrite` is not text.
             HistoryError: An item of the history has an unknown shape.
         """
-        if reference_date is not None and not isinstance(reference_date, date):
-            raise InputError(f"reference_date: expected a date, got {type(reference_date).__name__}")
-        if profile not in list(Profile):
-            raise InputError(f"profile: expected one of {', '.join(Profile)}, got {profile!r}")
-        conversation = Conversation.read(turn, history, self._window)
-        return assess(
-            conversation,
-            _string(rewrite, "rewrite"),
-            read=self._read,
-            equivalents=self._equivalents,
-            profile=Profile(profile),
-            reference_date=reference_date,
-            filtered=filter,
-        )
+        return self._check(Conversation.read(turn, history, self._window), rewrite, profile, reference_date, filter)
 
     def decide(
         self,
@@ -127,8 +114,9 @@ class Guard:
             InputError: `turn` or `rewrite` is not text.
             HistoryError: An item of the history has an unknown shape.
         """
-        assessment = self.check(turn, rewrite, history, profile=profile, reference_date=reference_date, filter=filter)
-        return decide(policy or _DEFAULT_POLICY, assessment, self.carried(turn, history))
+        conversation = Conversation.read(turn, history, self._window)
+        assessment = self._check(conversation, rewrite, profile, reference_date, filter)
+        return decide(policy or _DEFAULT_POLICY, assessment, carried_query(conversation.turn, conversation.history))
 
     def decide_without_rewrite(
         self,
@@ -156,6 +144,23 @@ class Guard:
         conversation = Conversation.read(turn, history, self._window)
         past = read_past(conversation, self._read)
         return is_dependent(self._read(conversation.turn[:MAX_TURN], True), past)
+
+    def _check(
+        self, conversation: Conversation, rewrite: Any, profile: Profile, reference_date: date | None, filtered: Any
+    ) -> Assessment:
+        if reference_date is not None and not isinstance(reference_date, date):
+            raise InputError(f"reference_date: expected a date, got {type(reference_date).__name__}")
+        if profile not in list(Profile):
+            raise InputError(f"profile: expected one of {', '.join(Profile)}, got {profile!r}")
+        return assess(
+            conversation,
+            _string(rewrite, "rewrite"),
+            read=self._read,
+            equivalents=self._equivalents,
+            profile=Profile(profile),
+            reference_date=reference_date,
+            filtered=filtered,
+        )
 
     def _read_uncached(self, text: str, full: bool) -> Reading:
         with _PIPELINE:

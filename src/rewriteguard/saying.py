@@ -93,7 +93,8 @@ def _is_spelled(ours: ProtectedToken, rewrite: Reading) -> bool:
     """True where the rewrite has the bare number as a word outside its own tokens: "15 to 16", "one kid"."""
     spellings = {ours.text.casefold(), "one" if ours.value == "1" else ours.value}
     return any(
-        w.lower in spellings and not any(t.start <= w.start < t.end and t.end > w.end for t in rewrite.tokens)
+        w.lower in spellings
+        and not any(t.start <= w.start and w.end <= t.end and len(t.text) > len(w.text) for t in rewrite.tokens)
         for w in rewrite.words
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, token
+from rewriteguard.extract.base import Facts, Match, stands_at, token
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -107,7 +107,7 @@ def _asks_inside(doc: Doc, word: Token) -> bool:
 
 def _wh(doc: Doc, word: Token) -> tuple[int, str]:
     for phrase, name in _PHRASES:
-        if word.lower_ == phrase[0] and tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
+        if stands_at(doc, word, phrase):
             return len(phrase), name
     after = doc[word.i + 1] if word.i + 1 < len(doc) else None
     if word.lower_ == "how" and after is not None and after.pos_ in {"ADJ", "ADV"}:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from typing import Protocol
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -53,6 +53,13 @@ Same = Callable[[ProtectedToken, ProtectedToken, Facts], Match]
 def token(kind: Kind, text: str, start: int, end: int, value: str, relation: str = "") -> ProtectedToken:
     """The token that stands at `text[start:end]`."""
     return ProtectedToken(kind, text[start:end], start, end, value, relation)
+
+
+def stands_at(doc: Doc, word: Token, phrase: Sequence[str]) -> bool:
+    """True where the words of `phrase`, in lower case, start at `word`."""
+    if word.lower_ != phrase[0] or word.i + len(phrase) > len(doc):
+        return False
+    return all(doc[word.i + place].lower_ == part for place, part in enumerate(phrase))
 
 
 def same_value(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:

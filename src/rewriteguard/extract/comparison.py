@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, token
+from rewriteguard.extract.base import Facts, Match, stands_at, token
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.tokens import Kind, ProtectedToken
@@ -102,7 +102,7 @@ def _on_scale(marker: str, word: str) -> str:
 
 def _versus_length(doc: Doc, word: Token) -> int:
     for phrase in _VERSUS:
-        if word.lower_ == phrase[0] and tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
+        if stands_at(doc, word, phrase):
             return len(phrase)
     return 0
 

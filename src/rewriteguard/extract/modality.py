@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, token
+from rewriteguard.extract.base import Facts, Match, stands_at, token
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -41,7 +41,7 @@ def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
 
 def _read(doc: Doc, word: Token) -> tuple[int, str]:
     for phrase, name in _PHRASES:
-        if word.lower_ == phrase[0] and tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
+        if stands_at(doc, word, phrase):
             return len(phrase), name
     if word.lower_ == "ca":
         return 1, "ability"

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, token
+from rewriteguard.extract.base import Facts, Match, stands_at, token
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.tokens import Kind, ProtectedToken
@@ -53,7 +53,7 @@ def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
 
 def _length(doc: Doc, word: Token) -> int:
     for phrase in _PHRASES:
-        if word.lower_ == phrase[0] and tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
+        if stands_at(doc, word, phrase):
             return len(phrase)
     return 1 if word.lower_ in _MEMBERS else 0
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import same_value, token
+from rewriteguard.extract.base import same_value, stands_at, token
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -57,7 +57,7 @@ def _read(doc: Doc, word: Token) -> tuple[int, str]:
     if word.lower_ == "in" and word.i + 1 < len(doc) and doc[word.i + 1].lower_ in _LANGUAGES:
         return 2, f"in {doc[word.i + 1].lower_}"
     for phrase in _LIMITS:
-        if word.lower_ == phrase[0] and tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
+        if stands_at(doc, word, phrase):
             return len(phrase), "limit:" + " ".join(phrase)
     if word.text == "-":  # a hyphen belongs to the word before it
         return 1, ""
