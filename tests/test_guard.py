@@ -119,6 +119,20 @@ def test_a_filter_keeps_what_left_the_text(guard: Guard) -> None:
     assert wrong_side.verdict is Verdict.CHANGED
 
 
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"$or": [{"year": {"$gte": 2021}}, {"status": "approved"}]},
+        {"$not": {"year": {"$gte": 2021}, "status": "approved"}},
+        {"year": {"$ne": 2021}, "status": {"$in": ["approved", "draft"]}},
+    ],
+)
+def test_what_need_not_hold_in_a_filter_keeps_nothing(guard: Guard, beside: dict[str, object]) -> None:
+    found = guard.check("approved budgets for bridges since 2021", "budgets for bridges", filter=beside)
+    assert {token.kind for token in found.comparison.dropped} >= {Kind.TIME, Kind.QUALIFIER}
+    assert found.verdict is Verdict.CHANGED
+
+
 def test_aliases_are_names_of_one_thing() -> None:
     turn, rewrite = "When did Northwind Traders move to Aarhus?", "When did the blue line move to Aarhus?"
     assert Guard().check(turn, rewrite).verdict is Verdict.CHANGED

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from rewriteguard.extract.comparison import is_graded
 from rewriteguard.extract.negation import CONTRAST
 from rewriteguard.regions import OPENERS, UnitKind
-from rewriteguard.scene import LITERAL, Scene, invented_words
-from rewriteguard.tokens import Evidence, Finding, Kind, ProtectedToken, in_rewrite, in_turn
+from rewriteguard.scene import Scene, invented_words
+from rewriteguard.tokens import LITERAL, Evidence, Finding, Kind, ProtectedToken, in_rewrite, in_turn
 from rewriteguard.words import Word
 
 

@@ -12,9 +12,9 @@ from rewriteguard.language import lexicon
 from rewriteguard.reading import Past
 from rewriteguard.reference import open_references
 from rewriteguard.saying import extends_name
-from rewriteguard.scene import LITERAL, Scene, new_words, run_evidence, unit_evidence
+from rewriteguard.scene import Scene, new_words, run_evidence, unit_evidence
 from rewriteguard.support import is_content
-from rewriteguard.tokens import Evidence, Finding, Kind, ProtectedToken, in_rewrite
+from rewriteguard.tokens import LITERAL, Evidence, Finding, Kind, ProtectedToken, in_rewrite
 from rewriteguard.words import Word
 
 _NAMED = LITERAL | {Kind.ENTITY}

@@ -34,11 +34,14 @@ _RELATIONS = {
 }  # fmt: skip
 
 
+_LOOSE = frozenset({"not", "nor", "or"})  # what stands below them need not hold
 _DEEPEST = 20  # levels of a filter; deeper ones refer to themselves
 
 
 def read_filter(structured: Any, read: Callable[[str, bool], Reading]) -> Filtered:
-    """What a filter carries, each token with the relation of its comparator; negated parts carry nothing.
+    """What a filter carries, each token with the relation of its comparator.
+
+    Only what must hold counts: parts below "not" and "or", and one of several values, carry nothing.
 
     Args:
         structured: A mapping (`{"year": {"$gte": 2020}}`, `{"status": "approved"}`) or a structured query or
@@ -81,14 +84,16 @@ def _comparisons(node: Any, depth: int = 0) -> Iterable[tuple[str, Any]]:
     elif getattr(node, "filter", None) is not None:
         yield from _comparisons(node.filter, depth + 1)
     elif hasattr(node, "arguments"):
-        if _name(getattr(node, "operator", "")) != "not":
+        if _name(getattr(node, "operator", "")) not in _LOOSE:
             yield from _comparisons(list(node.arguments), depth + 1)
     elif hasattr(node, "comparator"):
         yield from _values(_name(node.comparator), node.value)
 
 
 def _from_entry(key: str, value: Any, depth: int) -> Iterable[tuple[str, Any]]:
-    if isinstance(value, Mapping) or key in {"$and", "$or", "and", "or"}:
+    if key.removeprefix("$") in _LOOSE:
+        return
+    if isinstance(value, Mapping) or key.removeprefix("$") == "and":
         yield from _comparisons(value, depth)
     else:
         yield from _values(key.removeprefix("$") if key.startswith("$") else "eq", value)
@@ -99,8 +104,10 @@ def _values(comparator: str, value: Any) -> Iterable[tuple[str, Any]]:
         return
     if isinstance(value, Mapping):  # {"date": "2024-01-01", "type": "date"}
         value = value.get("date", "")
-    for item in value if isinstance(value, list | tuple) else [value]:
-        yield comparator, item
+    if not isinstance(value, list | tuple):
+        yield comparator, value
+    elif len(value) == 1:  # one of several values is not the one that was asked for
+        yield comparator, value[0]
 
 
 def _name(comparator: Any) -> str:

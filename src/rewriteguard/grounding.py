@@ -8,10 +8,8 @@ from rewriteguard.extract import same_for
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.reading import Past, Reading
 from rewriteguard.saying import is_paraphrased
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.tokens import LITERAL, Kind, ProtectedToken
 from rewriteguard.words import Word
-
-_LITERAL = frozenset({Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER, Kind.TIME})
 
 
 def source_of(token: ProtectedToken, rewrite: Reading, past: Past, facts: Facts) -> int | None:
@@ -20,7 +18,7 @@ def source_of(token: ProtectedToken, rewrite: Reading, past: Past, facts: Facts)
         if _says(reading, token, facts):
             return message.index
     words = [w for w in rewrite.words_of(token) if any(c.isalnum() for c in w.text)]
-    if token.kind in _LITERAL and any(c.isdigit() for c in token.text):
+    if token.kind in LITERAL and any(c.isdigit() for c in token.text):
         return _literal_source(token, past)
     return source_of_words(words, past)
 

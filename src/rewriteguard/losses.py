@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from rewriteguard.reading import Reading
 from rewriteguard.regions import Unit, UnitKind
-from rewriteguard.scene import LITERAL, Scene, new_words, run_evidence, unit_evidence
+from rewriteguard.scene import Scene, new_words, run_evidence, unit_evidence
 from rewriteguard.support import is_content, negates
-from rewriteguard.tokens import Evidence, Finding, Kind, in_turn
+from rewriteguard.tokens import LITERAL, Evidence, Finding, Kind, in_turn
 from rewriteguard.words import Word
 
 # Content words. Of turns with up to three, half or more were lost and nothing of the history was put in in 4 of 57

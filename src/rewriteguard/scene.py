@@ -12,7 +12,7 @@ from rewriteguard.language.detect import language_of
 from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import Reference
 from rewriteguard.regions import Unit
-from rewriteguard.tokens import Evidence, Kind
+from rewriteguard.tokens import LITERAL, Evidence, Kind
 from rewriteguard.words import Word
 
 
@@ -30,8 +30,6 @@ class Scene:
 
 
 _TOO_SHORT = 2  # content words
-LITERAL = frozenset({Kind.TIME, Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
-"""The kinds that need no English word list."""
 
 
 def language_of_turn(turn: Reading, past: Past) -> str:

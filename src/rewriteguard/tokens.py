@@ -24,6 +24,10 @@ class Kind(StrEnum):
     TOPIC = "topic"
 
 
+LITERAL = frozenset({Kind.TIME, Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
+"""The kinds that need no English word list."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProtectedToken:
     """Words that a rewrite must keep.
