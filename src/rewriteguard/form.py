@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from rewriteguard.conversation import Role
 from rewriteguard.language import lexicon
-from rewriteguard.language.detect import language_of
+from rewriteguard.language.detect import are_apart, language_of
 from rewriteguard.reading import Past, Reading
 from rewriteguard.regions import UnitKind
 from rewriteguard.scene import language_of_turn
@@ -40,7 +40,7 @@ def form_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Findi
         if _mixes_scripts(word.text) and word.text not in turn.text:
             yield Finding("altered.lookalike", Kind.ENTITY, (Evidence("rewrite", word.text, word.start, word.end),))
     ours, theirs = language_of_turn(turn, past), language_of(rewrite.text)
-    if ours and theirs and ours != theirs:
+    if are_apart(ours, theirs) and _has_new_words(turn, rewrite, past):
         yield Finding("language", None, (_whole(rewrite),))
 
 
@@ -50,6 +50,12 @@ def _mixes_scripts(text: str) -> bool:
         return False
     scripts = {unicodedata.name(c, "?").split()[0] for c in text if c.isalpha()}
     return "LATIN" in scripts and bool(scripts & {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"})
+
+
+def _has_new_words(turn: Reading, rewrite: Reading, past: Past) -> bool:
+    """False where a rewrite is made of names and words of the conversation, which are in no language of their own."""
+    said = (turn.vocabulary, past.vocabulary)
+    return any(not any(vocabulary.supports(w) for vocabulary in said) for w in rewrite.content)
 
 
 def _whole(rewrite: Reading) -> Evidence:

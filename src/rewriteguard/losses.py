@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from rewriteguard.reading import Reading
-from rewriteguard.regions import Unit, UnitKind
+from rewriteguard.regions import QUESTION_WORDS, Unit, UnitKind
 from rewriteguard.scene import Scene, new_words, run_evidence, unit_evidence
 from rewriteguard.support import is_content, negates
 from rewriteguard.tokens import LITERAL, Evidence, Finding, Kind, in_turn
@@ -14,6 +14,7 @@ from rewriteguard.words import Word
 # Content words. Of turns with up to three, half or more were lost and nothing of the history was put in in 4 of 57
 # changed, 2 of 160 preserved and 3 of 639 human rewrites (MTRAG, CAsT 2021, CANARD); in longer turns it was no sign.
 _SHORT = 3
+_RESUMED = 2  # words behind a self-correction that are what was meant, at least: "a new boiler"
 _GRADED = frozenset({"JJR", "RBR", "JJS", "RBS"})
 _BETWEEN = frozenset({"to", "than", "into"})
 # Of the content words, nouns only: it finds none of 160 preserved rewrites (MTRAG, CAsT 2021) and 1 of 639 human ones.
@@ -23,6 +24,7 @@ _CUT_SHARE = 0.33
 def loss_findings(scene: Scene) -> Iterable[Finding]:
     """Questions and corrections of which nothing is left, nouns cut out, and roles that changed places."""
     yield from _lost_units(scene)
+    yield from _ignored_repairs(scene)
     yield from _cut_out(scene)
     yield from _swapped_roles(scene)
     yield from _turned_words(scene)
@@ -42,6 +44,30 @@ def _lost_units(scene: Scene) -> Iterable[Finding]:
             yield Finding("question_lost", None, (unit_evidence("turn", scene.turn, unit),))
         elif not filled and (len(units) == 1 or (others and not held)) and 0 < total <= _SHORT and held * 2 <= total:
             yield Finding("question_lost.half", None, (unit_evidence("turn", scene.turn, unit),))
+
+
+def _ignored_repairs(scene: Scene) -> Iterable[Finding]:
+    """Self-corrections whose withdrawn words stand in the rewrite, and the words that were meant do not."""
+    turn, rewrite = scene.turn, scene.rewrite
+    for repair in turn.regions.repairs:
+        taken_back, meant = turn.words[repair.first : repair.marker], turn.words[repair.resumed :]
+        for counts in (is_content, _is_question_word):
+            kept = [w for w in _only_in(taken_back, meant, counts) if rewrite.vocabulary.holds(w)]
+            span = meant[: max(_RESUMED, len(taken_back))]
+            lost = [w for w in _only_in(span, taken_back, counts) if not rewrite.vocabulary.holds(w)]
+            if kept and lost:
+                evidence = run_evidence("turn", turn, lost[:1]), run_evidence("turn", turn, kept[:1])
+                yield Finding("correction_lost", None, evidence)
+                break
+
+
+def _only_in(words: Sequence[Word], others: Sequence[Word], counts: Callable[[Word], bool]) -> list[Word]:
+    stems = {w.stem for w in others}
+    return [w for w in words if counts(w) and w.stem not in stems]
+
+
+def _is_question_word(word: Word) -> bool:
+    return word.lower in QUESTION_WORDS - {"what", "which"}
 
 
 def _cut_out(scene: Scene) -> Iterable[Finding]:

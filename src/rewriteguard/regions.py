@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from rewriteguard.language import lexicon
 from rewriteguard.phrases import END_MARKS, SOFT_MARKS, match, pieces, table
-from rewriteguard.repairs import withdrawn
+from rewriteguard.repairs import Repair, repairs
 from rewriteguard.words import Word
 
 
@@ -45,12 +45,12 @@ class Regions:
 
     Attributes:
         units: The units; words outside all of them are openings and wrapping.
-        withdrawn: Runs of word positions (half-open) that the user took back ("Paris, no sorry, Lyon").
+        repairs: Where the user took words back ("Paris, no sorry, Lyon").
         wrapped: True where a unit was wrapped in a request to the assistant ("could you tell me ...").
     """
 
     units: tuple[Unit, ...]
-    withdrawn: tuple[tuple[int, int], ...] = ()
+    repairs: tuple[Repair, ...] = ()
     wrapped: bool = False
 
     @property
@@ -74,7 +74,7 @@ class Regions:
 
     def is_withdrawn(self, position: int) -> bool:
         """True where the user took the word at `position` back."""
-        return any(first <= position < last for first, last in self.withdrawn)
+        return any(repair.first <= position < repair.resumed for repair in self.repairs)
 
 
 _CORE = (UnitKind.QUESTION, UnitKind.REQUEST, UnitKind.CORRECTION)
@@ -90,9 +90,10 @@ _CORRECTIONS = table("corrections")
 _WRAPPERS = table("wrappers")
 _SCENES = table("scenes")
 _REQUESTS = lexicon.words("regions", "requests")
-_QUESTION_WORDS = lexicon.words("regions", "questions")
+QUESTION_WORDS = lexicon.words("regions", "questions")
+"""The words that ask, auxiliaries left out."""
 _AUXILIARIES = frozenset(piece for word in lexicon.words("regions", "auxiliaries") for piece in (word, pieces(word)[0]))
-OPENERS = _QUESTION_WORDS | _AUXILIARIES
+OPENERS = QUESTION_WORDS | _AUXILIARIES
 """The words that open a question."""
 
 
@@ -104,7 +105,7 @@ def read_regions(words: Sequence[Word], text: str) -> Regions:
         found, was_wrapped = _read_sentence(words, first, last, units)
         units.extend(found)
         wrapped = wrapped or was_wrapped
-    return Regions(tuple(units), tuple(withdrawn(words)), wrapped)
+    return Regions(tuple(units), tuple(repairs(words)), wrapped)
 
 
 def _sentences(words: Sequence[Word], text: str) -> Iterable[tuple[int, int]]:
@@ -196,7 +197,7 @@ def _kind_of(words: Sequence[Word], begin: int, start: int, last: int, asked: bo
 
 def _opens_question(words: Sequence[Word], i: int) -> bool:
     word = words[i]
-    if word.lower in _QUESTION_WORDS:
+    if word.lower in QUESTION_WORDS:
         return True
     # An auxiliary opens a question only where something follows it that can be its subject.
     return word.lower in _AUXILIARIES and i + 1 < len(words) and words[i + 1].text not in SOFT_MARKS
@@ -249,7 +250,7 @@ def _embedded_start(words: Sequence[Word], begin: int, last: int) -> int:
 
 def _is_clause(words: Sequence[Word], i: int) -> bool:
     """True where a question word or an auxiliary with its subject stands at `i`."""
-    if words[i].lower in _QUESTION_WORDS:
+    if words[i].lower in QUESTION_WORDS:
         return True
     return i + 1 < len(words) and words[i + 1].pos in {"PRON", "DET", "PROPN", "NOUN"}
 
@@ -266,7 +267,7 @@ def _split_questions(words: Sequence[Word], first: int, last: int) -> list[tuple
 
 def _opens_clause(words: Sequence[Word], i: int) -> bool:
     word, follower = words[i], words[i + 1]
-    if word.lower in _QUESTION_WORDS:
+    if word.lower in QUESTION_WORDS:
         return word.lower not in {"which", "who", "whom", "whose"} or follower.lower in _AUXILIARIES
     return word.lower in _AUXILIARIES and follower.pos in {"PRON", "DET", "PROPN", "NOUN"} and follower.dep != "dobj"
 

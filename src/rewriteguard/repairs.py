@@ -2,43 +2,175 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
+from rewriteguard.language import lexicon
 from rewriteguard.phrases import END_MARKS, SOFT_MARKS, match, table
 from rewriteguard.words import Word
 
-_REPAIRS = table("repairs")
-_MARKED_REPAIRS = table("marked_repairs")
+_EDITING = table("editing")
+_HESITATIONS = table("hesitations")
+_LEADS = table("leads")
+_CLEAR = frozenset(lexicon.phrases("regions", "clear_repairs"))
+_NEVER_ALONE = frozenset(lexicon.phrases("regions", "never_alone"))
+_NOT_REPAIR_AFTER = lexicon.words("regions", "no_repair_after")
+_NOT_REPAIR_BEFORE = lexicon.words("regions", "no_repair_before")
+_QUESTION_WORDS = lexicon.words("regions", "questions")
+_MILD = frozenset({"or", "like", "so", "well", "just", "but"})  # "just no idea": alone these open no self-correction
+_DASHES = frozenset({",", "-", "--", "...", "(", ":"})
+# A "no" behind these negates what follows it: "have no balcony", "with no fee", "is no longer".
+_GOVERNORS = frozenset({"VERB", "AUX", "ADP", "CCONJ", "SCONJ", "PART", "ADV", "PUNCT", ""})
+_NOMINAL = frozenset({"DET", "ADJ", "NOUN", "PROPN", "NUM", "PART"})
+_JOINERS = frozenset({"of", "and", "&", "the"})
+_FURTHEST = 12  # words before the marker at which a repeated word shows where the repair starts
 
 
-def withdrawn(words: Sequence[Word]) -> Iterable[tuple[int, int]]:
-    """Runs of word positions (half-open) that a self-correction takes back, its marker included."""
-    for i in range(1, len(words)):
-        length = match(_REPAIRS, words, i, len(words)) or _marked_repair(words, i)
-        if length and i + length < len(words) and words[i - 1].text not in END_MARKS:
-            resumed = i + length
-            while resumed < len(words) - 1 and words[resumed].text in SOFT_MARKS:
-                resumed += 1
-            yield _reparandum(words, i, words[resumed]), i + length
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A self-correction; positions are those of words.
+
+    Attributes:
+        begin: Where the sentence starts.
+        first: Where the words that are taken back start.
+        marker: Where the marker starts ("no sorry").
+        resumed: Where the words start that are meant.
+    """
+
+    begin: int
+    first: int
+    marker: int
+    resumed: int
 
 
-def _marked_repair(words: Sequence[Word], i: int) -> int:
-    length = match(_MARKED_REPAIRS, words, i, len(words))
-    after = words[i + length] if i + length < len(words) else None
-    # "4, sorry 5": a number or a name may follow at once.
-    closed = after is not None and (after.text in {",", "-", "--", "..."} or after.pos in {"NUM", "PROPN"})
-    return length if length and closed and words[i - 1].text in {",", "-", "--", "..."} else 0
+def repairs(words: Sequence[Word]) -> Iterable[Repair]:
+    """The self-corrections of a text in reading order."""
+    begin = i = 0
+    while i < len(words):
+        if words[i].text in END_MARKS:
+            begin = i + 1
+        resumed = _marker_end(words, begin, i) if i > begin else i
+        if resumed > i and resumed < len(words) and words[resumed].text not in END_MARKS:
+            yield Repair(begin, _first_withdrawn(words, begin, i, resumed), i, resumed)
+            i = resumed
+        else:
+            i += 1
 
 
-def _reparandum(words: Sequence[Word], marker: int, resumed: Word) -> int:
-    """Where the words that a correction takes back start: at the same word, else at the last noun group."""
+def _marker_end(words: Sequence[Word], begin: int, i: int) -> int:
+    """Where the run of editing terms that starts at `i` ends; `i` where none starts there."""
+    said, end, behind = [], i, i
+    while end < len(words):
+        length = match(_EDITING, words, end, len(words)) or match(_HESITATIONS, words, end, len(words))
+        if not length:
+            break
+        said.append(" ".join(w.lower for w in words[end : end + length]))
+        behind = end = end + length
+        while end < len(words) and words[end].text in SOFT_MARKS and words[end].text not in END_MARKS:
+            end += 1
+    if not said or not _takes_back(words, begin, i, behind, said):
+        return i
+    lead = match(_LEADS, words, end, len(words))
+    return end + lead
+
+
+def _takes_back(words: Sequence[Word], begin: int, i: int, end: int, said: Sequence[str]) -> bool:
+    """True where the editing terms `said`, which stand at `i` to `end`, take back what stands before them."""
+    if end >= len(words):
+        return False
+    before, after = words[i - 1], words[end]
+    restarts = after.lower in _QUESTION_WORDS
+    if all(term in _NEVER_ALONE for term in said):  # "Where were or what gauge of rail is used"
+        return restarts and ((before.pos == "AUX" and said[0] == "or") or said[-1] not in _MILD)
+    if before.lower in _NOT_REPAIR_AFTER or (said[-1] == "no" and any(w.lower == "no" for w in words[begin:i])):
+        return False  # "little or no rust", "no bus or no train"
+    if len(said) > 1 or said[0] in _CLEAR:
+        return said[0] not in _MILD - {"or"}
+    if said[0] == "no":
+        return _bare_no_takes_back(words, begin, i)
+    if restarts or match(_LEADS, words, end, len(words)):
+        return True
+    if before.pos in _NOMINAL and (said[0] == "sorry" or (said[0] == "rather" and after.pos == "DET")):
+        return True
+    return before.text in _DASHES and (after.text in _DASHES or after.pos in {"NUM", "PROPN", "DET"})
+
+
+def _bare_no_takes_back(words: Sequence[Word], begin: int, i: int) -> bool:
+    """True for "the designs no weight of coal": no determiner, since nothing before it can govern it."""
+    asked = any(w.lower in _QUESTION_WORDS for w in words[begin:i])
+    before, after = words[i - 1], words[i + 1] if i + 1 < len(words) else None
+    if after is None or after.lower in _NOT_REPAIR_BEFORE:
+        return False
+    # No determiner stands before "the", "in" or a question word.
+    if after.lower in _QUESTION_WORDS or after.pos in {"ADP", "DET"} or _acts(words, i + 1):
+        return True
+    if before.text in _DASHES:
+        return after.text in _DASHES or after.pos in {"NUM", "PROPN"} or i + 2 >= len(words)
+    return asked and before.pos not in _GOVERNORS  # "hotel no smoking" is a list
+
+
+def _acts(words: Sequence[Word], i: int) -> bool:
+    """True for a verb that something follows: "reflected no inspired the design", not "no registered users"."""
+    follows = i + 1 < len(words) and words[i + 1].pos in {"DET", "ADP", "AUX", "PRON", "PROPN"}
+    return words[i].pos == "VERB" and follows
+
+
+def _first_withdrawn(words: Sequence[Word], begin: int, marker: int, resumed: int) -> int:
+    """Where the words that are taken back start.
+
+    At the question, where a new one starts; at the word that is said again; at the last number or name, where
+    another follows; else at the last noun group.
+    """
     end = marker
-    while end > 0 and words[end - 1].text in SOFT_MARKS:
+    while end > begin and words[end - 1].text in SOFT_MARKS:
         end -= 1
-    for i in range(end - 1, max(-1, end - 9), -1):
-        if words[i].lower == resumed.lower:
+    after = words[resumed]
+    nearest = range(end - 1, max(begin, end - _FURTHEST) - 1, -1)
+    again = [i for i in nearest if words[i].lower == after.lower]
+    follower = words[resumed + 1].lower if resumed + 1 < len(words) else ""
+    for i in again:
+        if i + 1 < end and words[i + 1].lower == follower:
             return i
-    i = end
-    while i > 0 and words[i - 1].pos in {"DET", "ADJ", "NOUN", "PROPN", "NUM", "PART"}:
-        i -= 1
-    return min(i, max(end - 1, 0))
+    asked = _question_start(words, resumed, len(words), within=2)
+    if asked is not None:
+        return next((i for i in range(begin, end) if _question_start(words, i, end, within=2) is not None), begin)
+    if again:
+        return again[0]
+    for is_alike in (_is_number, _is_name, _is_verb):
+        alike = [i for i in nearest if is_alike(words[i])]
+        if is_alike(after) and alike:
+            return _run_start(words, begin, alike[0], is_alike)
+    start = end
+    while start > begin and words[start - 1].pos in _NOMINAL:
+        start -= 1
+    return min(start, max(end - 1, begin))
+
+
+def _question_start(words: Sequence[Word], i: int, last: int, *, within: int) -> int | None:
+    """The question word at `i`, or behind one preposition there: "what", "in what year"."""
+    if words[i].lower in _QUESTION_WORDS:
+        return i
+    behind = i + 1 < min(last, i + within) and words[i].pos == "ADP" and words[i + 1].lower in _QUESTION_WORDS
+    return i + 1 if behind else None
+
+
+def _run_start(words: Sequence[Word], begin: int, i: int, is_alike: Callable[[Word], bool]) -> int:
+    """Where the run of numbers or names that holds `i` starts, "of" and "and" inside it."""
+    while i > begin:
+        joined = words[i - 1].lower in _JOINERS and i - 1 > begin and is_alike(words[i - 2])
+        if not joined and not is_alike(words[i - 1]):
+            break
+        i -= 2 if joined else 1
+    return i
+
+
+def _is_number(word: Word) -> bool:
+    return word.text[:1].isdigit()
+
+
+def _is_verb(word: Word) -> bool:
+    return word.pos == "VERB"
+
+
+def _is_name(word: Word) -> bool:
+    return word.text[:1].isupper() and word.lower not in _QUESTION_WORDS

@@ -50,7 +50,7 @@ def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Fa
     same = same_for(theirs.kind)
     if any(t.kind is theirs.kind and same(t, theirs, facts) is Match.SAME for t in turn.tokens):
         return True
-    if _has_alias(theirs, rewrite, turn, facts):
+    if _has_alias(theirs, rewrite, turn, facts) or _is_repeated(theirs, turn, rewrite):
         return True
     if theirs.kind is Kind.ENTITY and extends_name(theirs, turn, rewrite):
         return True
@@ -97,6 +97,13 @@ def _is_spelled(ours: ProtectedToken, rewrite: Reading) -> bool:
         and not any(t.start <= w.start and w.end <= t.end and len(t.text) > len(w.text) for t in rewrite.tokens)
         for w in rewrite.words
     )
+
+
+def _is_repeated(theirs: ProtectedToken, turn: Reading, rewrite: Reading) -> bool:
+    """True for words of a turn that corrects itself: "in spring no wait winter" for "in winter"."""
+    lowers = {w.lower for w in turn.words}
+    words = [w for w in rewrite.words_of(theirs) if is_content(w) or w.pos == "NUM"]
+    return bool(turn.regions.repairs and words) and all(w.lower in lowers for w in words)
 
 
 def _restricts_nothing(theirs: ProtectedToken) -> bool:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from rewriteguard.compare import Comparison
 from rewriteguard.conversation import Role
 from rewriteguard.extract.base import Facts
-from rewriteguard.language.detect import language_of
+from rewriteguard.filters import NO_FILTER, Filtered
+from rewriteguard.language.detect import LATIN, is_foreign, language_of
 from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import Reference
 from rewriteguard.regions import Unit
@@ -27,6 +28,7 @@ class Scene:
     comparison: Comparison
     dependent: bool
     facts: Facts
+    beside: Filtered = NO_FILTER
 
 
 _TOO_SHORT = 2  # content words
@@ -36,9 +38,10 @@ def language_of_turn(turn: Reading, past: Past) -> str:
     """The language of a turn; of one too short to tell, with the user's message before it."""
     own = language_of(turn.text)
     before = past.last(Role.USER)
-    if before is None or (own and len(turn.content) > _TOO_SHORT):
+    told_by_script = is_foreign(own) and own not in LATIN
+    if before is None or told_by_script or (own and len(turn.content) > _TOO_SHORT):
         return own
-    return language_of(f"{before.text} {turn.text}") or own
+    return language_of(f"{turn.text} {before.text}") or own
 
 
 def new_words(rewrite: Reading, turn: Reading) -> tuple[Word, ...]:

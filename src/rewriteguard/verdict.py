@@ -38,12 +38,12 @@ RULES: dict[str, Rule] = {
     **_rows(
         Fault.DROPPED,
         "time entity quantity version identifier negation comparison quantifier modality answer_type qualifier",
-        "topic scene direction order contrast",
+        "topic scene reworded direction order contrast",
     ),
     **_rows(
         Fault.ALTERED,
         "time entity quantity version identifier negation comparison quantifier modality answer_type qualifier",
-        "scene",
+        "scene reworded",
     ),
     **_rows(
         Fault.INVENTED,
@@ -51,7 +51,7 @@ RULES: dict[str, Rule] = {
         "topic word",
     ),
     "invented.fill": _hedge(Fault.INVENTED),
-    "altered.noun": _hedge(Fault.ALTERED),
+    "altered.word": _hedge(Fault.ALTERED),
     "invented.words": _hedge(Fault.INVENTED),
     "altered.topic": _reject(Fault.ALTERED),
     "altered.item": _reject(Fault.ALTERED),
