@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+from rewriteguard.alignment import align, words_at
 from rewriteguard.assessment import Assessment, Checked, Fill, Profile
 from rewriteguard.changes import change_findings, invented_word_findings
 from rewriteguard.compare import Comparison, compare
@@ -96,8 +97,10 @@ def _read_scene(conversation: Conversation, query: str, read: Read, facts: Facts
     past = read_past(conversation, read)
     references = open_references(turn, past)
     spans = [_span(turn, r) for r in references if r.first < r.last and r.pointer is not Pointer.RELATIONAL]
-    comparison = compare(turn, rewrite, past, facts, consumed=spans, filtered=beside)
-    return Scene(turn, rewrite, past, references, comparison, is_dependent(turn, past, references), facts, beside)
+    alignment = align(turn, rewrite, words_at(turn, spans))
+    comparison = compare(turn, rewrite, past, facts, edited=alignment.is_edit, consumed=spans, filtered=beside)
+    dependent = is_dependent(turn, past, references)
+    return Scene(turn, rewrite, past, references, comparison, dependent, facts, alignment, beside)
 
 
 def read_past(conversation: Conversation, read: Read) -> Past:

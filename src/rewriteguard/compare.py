@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rewriteguard.extract import answer_type, comparison, qualifier, same_for
+from rewriteguard.extract import answer_type, comparison, entity, qualifier, quantifier, same_for
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.filters import NO_FILTER, Filtered, same_bound
-from rewriteguard.grounding import source_of
+from rewriteguard.grounding import source_beside, source_of
 from rewriteguard.reading import Past, Reading
 from rewriteguard.regions import UnitKind
 from rewriteguard.saying import is_twin, rewrite_says, turn_says, words_said
 from rewriteguard.support import is_content
 from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.words import Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +64,14 @@ class Comparison:
 
 # Kinds in which one token can take the place of another; elsewhere a lost and a new token are two findings.
 _EXCHANGED = frozenset({Kind.TIME, Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER, Kind.MODALITY, Kind.NEGATION})
-# People drop these freely: "can" in "how can I", "now", "currently".
-_FREE = frozenset({(Kind.MODALITY, "ability"), (Kind.TIME, "present")})
+# People drop these freely: "can" in "how can I", "now", "some". An edit of the turn's own words may not exchange them.
+_FREE = frozenset({(Kind.MODALITY, "ability"), (Kind.TIME, "present")}) | {
+    (Kind.QUANTIFIER, value) for value in quantifier.WEAK
+}
 
 
+# Small words that the history holds anyway: only together with the word beside them are they carried over.
+_CLOSED = frozenset({Kind.QUANTIFIER, Kind.MODALITY, Kind.NEGATION, Kind.COMPARISON})
 _NEAR = 5  # words behind a negation that it can still negate: "didn't the court criminally charge"
 
 
@@ -84,6 +89,7 @@ class _State:
     altered: list[Pair] = field(default_factory=list)
     unsure: list[Pair] = field(default_factory=list)
     said: list[ProtectedToken] = field(default_factory=list)
+    edited: bool = False
 
     def settle(self, into: list[Pair], ours: ProtectedToken, theirs: ProtectedToken | None) -> None:
         """Takes a pair out of what is open. Said twice and kept once is kept, but two negations need two."""
@@ -101,6 +107,7 @@ def compare(
     past: Past,
     facts: Facts,
     *,
+    edited: bool = False,
     consumed: Sequence[tuple[int, int]] = (),
     filtered: Filtered = NO_FILTER,
 ) -> Comparison:
@@ -111,22 +118,25 @@ def compare(
         rewrite: The cleaned rewrite.
         past: The messages before the turn.
         facts: Reference date and equivalents.
+        edited: Whether the rewrite is the turn with a few words changed: then a small word that came or changed says
+            something, which in a sentence of the rewriter's own it does not.
         consumed: Spans of the turn (offsets) that only point ("the first one"); what they hold may go.
         filtered: What a structured filter beside the rewrite carries; it counts as kept.
     """
     ours = [t for t in turn.tokens if _counts(turn, t) and not any(a < t.end and t.start < b for a, b in consumed)]
     theirs = [t for t in rewrite.tokens if _is_said(rewrite, t)]
-    state = _State(turn, rewrite, past, facts, ours, theirs)
+    state = _State(turn, rewrite, past, facts, ours, theirs, edited=edited)
     _pair(state, Match.SAME, state.kept)
     _pair_narrowed(state)
     _keep_worded(state, filtered)
+    _keep_misspelt(state)
     _pair(state, Match.UNKNOWN, state.unsure)
     _pair_exchanged(state)
     _pair_openers(state)
     carried, invented = _sources(state)
     return Comparison(
         kept=_ordered(state.kept),
-        dropped=tuple(state.ours),
+        dropped=tuple(t for t in state.ours if not _is_free(t)),
         altered=_ordered(state.altered),
         unsure=_ordered(state.unsure),
         invented=tuple(invented),
@@ -136,12 +146,16 @@ def compare(
 
 def _counts(turn: Reading, token: ProtectedToken) -> bool:
     """True where the token stands in what is asked, or in a remark that sets the scene, and its loss says something."""
-    if (token.kind, token.value) in _FREE or (token.kind is Kind.ANSWER_TYPE and token.value not in answer_type.STRONG):
+    if token.kind is Kind.ANSWER_TYPE and token.value not in answer_type.STRONG:
         return False
     words = turn.words_of(token)
     if any(turn.regions.is_withdrawn(w.i) for w in words):
         return False
     return any(turn.regions.protects(w.i) or turn.regions.sets_scene(w.i) for w in words)
+
+
+def _is_free(token: ProtectedToken) -> bool:
+    return (token.kind, token.value) in _FREE
 
 
 def _is_said(rewrite: Reading, token: ProtectedToken) -> bool:
@@ -183,6 +197,24 @@ def _keep_worded(state: _State, filtered: Filtered) -> None:
             state.settle(state.kept, ours, twin)
 
 
+def _keep_misspelt(state: _State) -> None:
+    """Keeps a name that the conversation does not know, where the rewrite has one that it knows, spelt nearly so."""
+    known = state.past.vocabulary
+    names = [
+        t for t in state.rewrite.tokens if t.kind is Kind.ENTITY and all(map(known.supports_name, _words(state, t)))
+    ]
+    for ours in [t for t in state.ours if t.kind is Kind.ENTITY]:
+        if all(map(known.supports_name, state.turn.words_of(ours))):
+            continue
+        theirs = next((t for t in names if entity.resembles(ours.value, t.value)), None)
+        if theirs is not None:
+            state.settle(state.kept, ours, theirs)
+
+
+def _words(state: _State, theirs: ProtectedToken) -> list[Word]:
+    return [w for w in state.rewrite.words_of(theirs) if is_content(w)]
+
+
 def _is_filtered(state: _State, ours: ProtectedToken, filtered: Filtered) -> bool:
     same = same_for(ours.kind)
     if any(t.kind is ours.kind and same(ours, t, state.facts) is Match.SAME for t in filtered.tokens):
@@ -200,6 +232,8 @@ def _is_filtered(state: _State, ours: ProtectedToken, filtered: Filtered) -> boo
 def _pair_exchanged(state: _State) -> None:
     """Pairs what was lost with what stands in its place."""
     for ours in list(state.ours):
+        if _is_free(ours) and not state.edited:
+            continue
         theirs = next((t for t in state.theirs if _replaces(state, ours, t)), None)
         if theirs is None:
             continue
@@ -230,7 +264,9 @@ def _opening_modal(reading: Reading) -> ProtectedToken | None:
 
 
 def _replaces(state: _State, ours: ProtectedToken, theirs: ProtectedToken) -> bool:
-    if theirs.kind is not ours.kind:
+    if theirs.kind is not ours.kind or (
+        _is_free(ours) and _is_free(theirs) and "majority" not in ours.value + theirs.value
+    ):
         return False
     if ours.kind in _EXCHANGED:
         return True
@@ -250,9 +286,10 @@ def _sources(state: _State) -> tuple[list[ProtectedToken], list[ProtectedToken]]
     """What is left of the rewrite: carried over from a history item, or invented."""
     carried, invented = [], []
     for theirs in state.theirs:
-        if turn_says(theirs, state.turn, state.rewrite, state.facts):
+        if turn_says(theirs, state.turn, state.rewrite, state.facts, edited=state.edited):
             continue
-        source = source_of(theirs, state.rewrite, state.past, state.facts)
+        find = source_beside if state.edited and theirs.kind in _CLOSED else source_of
+        source = find(theirs, state.rewrite, state.past, state.facts)
         if source is None:
             invented.append(theirs)
         else:

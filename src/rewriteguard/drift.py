@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Iterable
 
+from rewriteguard.alignment import Change
 from rewriteguard.conversation import Role
 from rewriteguard.grounding import source_of_words
 from rewriteguard.language import lexicon
@@ -40,35 +40,38 @@ def drift_findings(scene: Scene) -> Iterable[Finding]:
 
 
 def _replaced_topic(scene: Scene) -> Iterable[Finding]:
-    """One word of a complete turn with another in its place, or left out, and every other word kept.
+    """One word with another in its place, or left out, and every other word kept.
 
-    A noun of the history in a noun's place rejects; a word from nowhere may be a synonym and hedges.
+    A noun of the history in a noun's place of a complete turn rejects; a word from nowhere may be a synonym and hedges.
     """
-    if scene.dependent:
-        return
     changes = _changes(scene)
-    if changes and not any(new for _, new in changes):
-        lost = [w for words, _ in changes for w in words if _is_cut(scene, w)]
+    if not scene.dependent and changes and not any(change.new for change in changes):
+        lost = [w for change in changes for w in change.lost if _is_cut(scene, w)]
         if lost:
             yield Finding("dropped.cut", Kind.TOPIC, tuple(run_evidence("turn", scene.turn, [w]) for w in lost))
-    if len(changes) != 1:
+    swaps = [swap for change in changes for swap in _swap(scene, change)]
+    if len(swaps) != 1 or len(scene.rewrite.content) > _SENTENCE or not (len(changes) == 1 or scene.dependent):
         return
-    lost = [w for w in changes[0][0] if _is_plain(w, scene.turn) and not scene.rewrite.vocabulary.supports(w)]
-    new = [w for w in changes[0][1] if _is_plain(w, scene.rewrite) and not scene.turn.vocabulary.supports(w)]
-    if lost and new and len(scene.rewrite.content) <= _SENTENCE:
-        nouns = all(any(w.pos == "NOUN" for w in words) for words in (lost, new))
-        carried = nouns and source_of_words(new, scene.past) is not None
-        evidence = run_evidence("turn", scene.turn, lost), run_evidence("rewrite", scene.rewrite, new)
-        yield Finding("altered.topic" if carried else "altered.word", Kind.TOPIC, evidence)
+    lost, new = swaps[0]
+    nouns = all(any(w.pos == "NOUN" for w in words) for words in (lost, new))
+    grounded = source_of_words(new, scene.past) is not None
+    evidence = run_evidence("turn", scene.turn, lost), run_evidence("rewrite", scene.rewrite, new)
+    if not scene.dependent:
+        yield Finding("altered.topic" if nouns and grounded else "altered.word", Kind.TOPIC, evidence)
+    elif scene.alignment.is_edit and not grounded:
+        yield Finding("altered.word", Kind.TOPIC, evidence)
 
 
-def _changes(scene: Scene) -> list[tuple[Sequence[Word], Sequence[Word]]]:
-    """Where turn and rewrite differ word by word and a content word takes part: the old and the new words."""
-    ours = [w for w in scene.turn.words if any(c.isalnum() for c in w.text)]
-    theirs = [w for w in scene.rewrite.words if any(c.isalnum() for c in w.text)]
-    matcher = SequenceMatcher(None, [w.stem for w in ours], [w.stem for w in theirs], autojunk=False)
-    changes = [(ours[a:b], theirs[c:d]) for operation, a, b, c, d in matcher.get_opcodes() if operation != "equal"]
-    return [(lost, new) for lost, new in changes if any(map(is_content, lost)) or any(map(is_content, new))]
+def _swap(scene: Scene, change: Change) -> Iterable[tuple[list[Word], list[Word]]]:
+    lost = [w for w in change.lost if _is_plain(w, scene.turn) and not scene.rewrite.vocabulary.supports(w)]
+    new = [w for w in change.new if _is_plain(w, scene.rewrite) and not scene.turn.vocabulary.supports(w)]
+    if lost and new:
+        yield lost, new
+
+
+def _changes(scene: Scene) -> list[Change]:
+    """Where turn and rewrite differ word by word and a content word takes part."""
+    return [c for c in scene.alignment.changes if any(map(is_content, c.lost)) or any(map(is_content, c.new))]
 
 
 def _is_cut(scene: Scene, word: Word) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rewriteguard.extract import same_for
 from rewriteguard.extract.base import Facts, Match
+from rewriteguard.extract.negation import EXCLUSION
 from rewriteguard.reading import Past, Reading
 from rewriteguard.saying import is_paraphrased
 from rewriteguard.tokens import LITERAL, Kind, ProtectedToken
@@ -38,6 +39,19 @@ def source_of_words(words: Sequence[Word], past: Past) -> int | None:
             if r.vocabulary.supports(words[-1])
         )
         return last.index
+    return None
+
+
+def source_beside(token: ProtectedToken, rewrite: Reading, past: Past, facts: Facts) -> int | None:
+    """The latest item that says a small word together with the content word before or behind it in the rewrite."""
+    content = [w for w in rewrite.content if not token.start <= w.start < token.end]
+    before = [w for w in content if w.end <= token.start][-1:]
+    behind = [w for w in content if w.start >= token.end][:1]
+    for message, reading in zip(reversed(past.messages), reversed(past.readings), strict=True):
+        excluded = token.relation == EXCLUSION and reading.vocabulary.holds_stem(token.value)
+        said = _says(reading, token, facts) or all(map(reading.vocabulary.holds, rewrite.words_of(token)))
+        if excluded or (said and any(reading.vocabulary.holds(w) for w in (*before, *behind))):
+            return message.index
     return None
 
 

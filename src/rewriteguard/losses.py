@@ -14,6 +14,7 @@ from rewriteguard.words import Word
 # Content words. Of turns with up to three, half or more were lost and nothing of the history was put in in 4 of 57
 # changed, 2 of 160 preserved and 3 of 639 human rewrites (MTRAG, CAsT 2021, CANARD); in longer turns it was no sign.
 _SHORT = 3
+_SAID = 2  # content words that a lost question has, at least, unless it was cut out and the rest kept word by word
 _RESUMED = 2  # words behind a self-correction that are what was meant, at least: "a new boiler"
 _GRADED = frozenset({"JJR", "RBR", "JJS", "RBS"})
 _BETWEEN = frozenset({"to", "than", "into"})
@@ -24,6 +25,7 @@ _CUT_SHARE = 0.33
 def loss_findings(scene: Scene) -> Iterable[Finding]:
     """Questions and corrections of which nothing is left, nouns cut out, and roles that changed places."""
     yield from _lost_units(scene)
+    yield from _added_questions(scene)
     yield from _ignored_repairs(scene)
     yield from _cut_out(scene)
     yield from _swapped_roles(scene)
@@ -40,10 +42,46 @@ def _lost_units(scene: Scene) -> Iterable[Finding]:
         others = any(h for other, (h, _) in kept.items() if other is not unit)
         if unit.kind is UnitKind.CORRECTION and total and held * 2 < total:
             yield Finding("correction_lost", None, (unit_evidence("turn", scene.turn, unit),))
-        elif total >= 2 and not held and (len(units) == 1 or others):
+        elif _is_lost(scene, unit, total, held, len(units) == 1, others):
             yield Finding("question_lost", None, (unit_evidence("turn", scene.turn, unit),))
         elif not filled and (len(units) == 1 or (others and not held)) and 0 < total <= _SHORT and held * 2 <= total:
             yield Finding("question_lost.half", None, (unit_evidence("turn", scene.turn, unit),))
+
+
+def _is_lost(scene: Scene, unit: Unit, total: int, held: int, alone: bool, others: bool) -> bool:
+    """True where nothing is left of a question, and the rest, if there is any, is there."""
+    if held or not (alone or others):
+        return False
+    cut = scene.alignment.only_cuts and others and _asks(scene.turn, unit)
+    return total >= _SAID or (total > 0 and cut)
+
+
+def _asks(reading: Reading, unit: Unit) -> bool:
+    """True for a question with a question word: "Is that true?" asks for no more than the sentence before it."""
+    return unit.kind is UnitKind.QUESTION and any(
+        w.lower in QUESTION_WORDS for w in reading.words[unit.first : unit.last]
+    )
+
+
+def _added_questions(scene: Scene) -> Iterable[Finding]:
+    """Questions behind the turn's own that neither the turn nor the history asks."""
+    units = scene.rewrite.regions.asking
+    if not scene.alignment.is_edit or len(units) <= len(scene.turn.regions.asking):
+        return
+    for unit in units:
+        words = scene.rewrite.words[unit.first : unit.last]
+        said = [w for w in words if is_content(w)]
+        own = any(scene.turn.vocabulary.supports(w) for w in said)
+        if unit.kind is not UnitKind.QUESTION or own or not _asks(scene.rewrite, unit):
+            continue
+        if not any(scene.past.vocabulary.supports(w) for w in said) and not _repeats(scene.turn, words):
+            yield Finding("invented.question", None, (unit_evidence("rewrite", scene.rewrite, unit),))
+
+
+def _repeats(turn: Reading, words: Sequence[Word]) -> bool:
+    """True where every word of a question stands in the turn: there it has no content words either."""
+    lowers = {w.lower for w in turn.words}
+    return all(w.lower in lowers for w in words)
 
 
 def _ignored_repairs(scene: Scene) -> Iterable[Finding]:

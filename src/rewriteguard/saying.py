@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rewriteguard.extract import answer_type, negation, same_for
+from rewriteguard.extract import answer_type, comparison, negation, quantifier, same_for
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.reading import Reading
 from rewriteguard.support import Vocabulary, is_content
 from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.words import Word
 
 _WORDED = frozenset({Kind.ENTITY, Kind.TOPIC, Kind.IDENTIFIER, Kind.QUALIFIER})
 _NUMBERED = frozenset({Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
+_RUN, _LETTERS = 5, 4  # words and marks of a name written apart, and letters that make it one
 _OTHERS = lexicon.words("negation", "others")
 _NEEDS = lexicon.words("modality", "needs")
 _ABSORBED = {
@@ -34,19 +36,29 @@ def rewrite_says(ours: ProtectedToken, turn: Reading, rewrite: Reading, facts: F
         return _is_spelled(ours, rewrite)
     if ours.kind is Kind.COMPARISON:
         prefix, _, value = ours.value.partition(":")
-        spelled = any(w.lower == ours.text.split()[-1].casefold() for w in rewrite.words)
+        spelled = _runs([w.lower for w in rewrite.words], ours.text.casefold().split()) or _is_spelled_out(
+            ours, rewrite
+        )
         return rewrite.vocabulary.holds_stem(value) if prefix == "direction" else prefix != "versus" and spelled
     if ours.kind is Kind.ANSWER_TYPE:
         return is_paraphrased(rewrite, ours.value)
     if ours.kind is Kind.NEGATION:
         return _is_absorbed(rewrite, ours.value)
     if ours.kind is Kind.QUANTIFIER and ours.value == "only":  # "other than English" for "only in English"
-        return any(t.kind is Kind.NEGATION and t.relation == negation.EXCLUSION for t in rewrite.tokens)
+        excluding = [
+            sum(t.kind is Kind.NEGATION and t.relation == negation.EXCLUSION for t in reading.tokens)
+            for reading in (turn, rewrite)
+        ]
+        return excluding[0] < excluding[1] or any(w.lower in quantifier.ONLY for w in rewrite.words)
     return False
 
 
-def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Facts) -> bool:
-    """True where the turn says a token of the rewrite, or the token adds no restriction."""
+def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Facts, *, edited: bool = False) -> bool:
+    """True where the turn says a token of the rewrite, or the token adds no restriction.
+
+    In a sentence of the rewriter's own words small words come and go; put into the turn's own sentence (`edited`) they
+    restrict.
+    """
     same = same_for(theirs.kind)
     if any(t.kind is theirs.kind and same(t, theirs, facts) is Match.SAME for t in turn.tokens):
         return True
@@ -61,10 +73,13 @@ def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Fa
     if theirs.kind is Kind.NEGATION:
         return _is_harmless_negation(theirs, turn)
     if theirs.kind is Kind.COMPARISON:
-        return not theirs.value.endswith("superlative") or turn.vocabulary.holds_stem(theirs.value.partition(":")[0])
+        if _is_spelled_out(theirs, turn):
+            return True
+        restricts = comparison.is_graded(theirs) if edited else theirs.value.endswith("superlative")
+        return not restricts or turn.vocabulary.holds_stem(theirs.value.partition(":")[0])
     if theirs.kind is Kind.MODALITY and any(w.lemma in _NEEDS for w in turn.words):
         return True
-    return _restricts_nothing(theirs) or any(is_twin(t, theirs) for t in turn.tokens)
+    return _restricts_nothing(theirs, edited) or any(is_twin(t, theirs) for t in turn.tokens)
 
 
 def extends_name(theirs: ProtectedToken, turn: Reading, rewrite: Reading) -> bool:
@@ -80,13 +95,30 @@ def words_said(token: ProtectedToken, own: Reading, other: Reading) -> bool:
         return all(other.vocabulary.holds(w) for w in words)
     supports = other.vocabulary.supports_name if token.kind is Kind.ENTITY else other.vocabulary.supports
     rest = [w for w in words if not supports(w)]
+    if token.kind is Kind.ENTITY and _is_written_apart(words, other):
+        return True
     return bool(words) and (not rest or other.vocabulary.expands(rest) or other.vocabulary.expands(words))
+
+
+def _is_written_apart(words: Sequence[Word], other: Reading) -> bool:
+    """True for "Nodejs" and "Node.js", "WiFi" and "Wi-Fi": the same letters with other marks between them."""
+    name = _letters(words)
+    runs = (other.words[i : i + n] for i in range(len(other.words)) for n in range(1, _RUN + 1))
+    return len(name) >= _LETTERS and any(_letters(run) == name for run in runs)
+
+
+def _letters(words: Sequence[Word]) -> str:
+    return "".join(c for w in words for c in w.lower if c.isalnum())
 
 
 def is_twin(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
     """True for one literal that the two texts made two kinds of: "3.10" as a version here and a number there."""
     literal = ours.text.casefold() == theirs.text.casefold() or ours.value == theirs.value
     return {ours.kind, theirs.kind} <= _NUMBERED and literal and ours.relation == theirs.relation
+
+
+def _is_spelled_out(token: ProtectedToken, other: Reading) -> bool:
+    return any(w.lower in comparison.spelled(token.value) for w in other.words)
 
 
 def _is_spelled(ours: ProtectedToken, rewrite: Reading) -> bool:
@@ -106,9 +138,12 @@ def _is_repeated(theirs: ProtectedToken, turn: Reading, rewrite: Reading) -> boo
     return bool(turn.regions.repairs and words) and all(w.lower in lowers for w in words)
 
 
-def _restricts_nothing(theirs: ProtectedToken) -> bool:
+def _restricts_nothing(theirs: ProtectedToken, edited: bool) -> bool:
     """True for words that rewriters add freely: "both", "can", "should", "currently"."""
-    free = {Kind.QUANTIFIER: theirs.value != "only", Kind.MODALITY: theirs.value != "obligation"}
+    free = {
+        Kind.QUANTIFIER: theirs.value in quantifier.WEAK if edited else theirs.value != "only",
+        Kind.MODALITY: theirs.value not in ({"obligation", "recommendation"} if edited else {"obligation"}),
+    }
     return free.get(theirs.kind, theirs.kind is Kind.TIME and theirs.value == "present")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rewriteguard.alignment import Alignment
 from rewriteguard.compare import Comparison
 from rewriteguard.conversation import Role
 from rewriteguard.extract.base import Facts
@@ -28,6 +29,7 @@ class Scene:
     comparison: Comparison
     dependent: bool
     facts: Facts
+    alignment: Alignment
     beside: Filtered = NO_FILTER
 
 

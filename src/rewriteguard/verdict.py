@@ -48,8 +48,9 @@ RULES: dict[str, Rule] = {
     **_rows(
         Fault.INVENTED,
         "time entity quantity version identifier negation comparison quantifier modality answer_type qualifier",
-        "topic word",
+        "topic word reworded",
     ),
+    "invented.question": _reject(Fault.INVENTED),
     "invented.fill": _hedge(Fault.INVENTED),
     "altered.word": _hedge(Fault.ALTERED),
     "invented.words": _hedge(Fault.INVENTED),

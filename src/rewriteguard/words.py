@@ -40,6 +40,11 @@ class Word:
     end: int
 
 
+def is_word(word: Word) -> bool:
+    """False for marks."""
+    return any(c.isalnum() for c in word.text)
+
+
 def read_words(doc: Doc) -> tuple[Word, ...]:
     """The words and marks of `doc` in reading order, white space left out."""
     tokens = [token for token in doc if not token.is_space]

@@ -26,6 +26,12 @@ FOUND = [
     ("what is the 4th amendment", "4th", "4th", ""),
     ("the last train to Utrecht", "last", "last", ""),
     ("What's the final score?", "final", "last", ""),
+    ("any room with a view", "any", "any", ""),
+    ("some of the plans", "some", "some", ""),
+    ("most of the plans", "most", "majority", ""),
+    ("all of the plans", "all", "all", ""),
+    ("every one of the plans", "every", "all", ""),
+    ("a few trains", "few", "few", ""),
 ]
 LEFT_ALONE = [
     "all of them",
@@ -43,7 +49,6 @@ LEFT_ALONE = [
     "see each other",
     "I just want to know",
     "tell me all about it",
-    "any room with a view",
 ]
 KNOWN_MISSES = [
     # "one" behind it is taken for a pronoun.

@@ -75,7 +75,7 @@ _PARAPHRASES = {name: tuple(tuple(phrase.split()) for phrase in phrases) for nam
 
 def _read(doc: Doc, word: Token, opened: bool) -> tuple[int, str] | None:
     lower = word.lower_
-    if lower in _WH:
+    if lower in _WH and not _is_name(doc, word):
         if not (opened or _asks_inside(doc, word)):
             return None
         return _wh(doc, word)
@@ -103,6 +103,11 @@ def _asks_inside(doc: Doc, word: Token) -> bool:
     if word.lower_ in {"what", "which", "how", "why"}:
         return joined
     return joined and (after.lower_ in _AUXILIARIES) and word.lower_ != "who" and doc[-1].text == "?"
+
+
+def _is_name(doc: Doc, word: Token) -> bool:
+    """True for "the WHO" in a sentence that is not all in capitals."""
+    return word.text == "WHO" and not doc.text.isupper()
 
 
 def _wh(doc: Doc, word: Token) -> tuple[int, str]:

@@ -26,6 +26,7 @@ _BASES = {stem(w): group.split()[0] for group in lexicon.section("comparison")["
 _MEASURED: dict[str, str] = dict(lexicon.section("comparison")["measured"])
 _ANTONYMS = {a: b for one, other in lexicon.section("comparison")["antonyms"] for a, b in ((one, other), (other, one))}
 _VERSUS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("comparison", "versus"))
+_SPELLED = {value: tuple(words.split()) for value, words in lexicon.section("comparison")["spelled"].items()}
 _PAIRS = lexicon.section("comparison")["opposites"]
 _SYNONYMS: dict[str, str] = {
     stem(w): group.split()[0] for group in lexicon.section("comparison")["synonyms"] for w in group.split()
@@ -74,6 +75,11 @@ def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
     if ours.value == theirs.value:
         return Match.SAME
     return Match.SAME if _synonym(ours.value) == _synonym(theirs.value) else Match.DIFFERENT
+
+
+def spelled(value: str) -> tuple[str, ...]:
+    """Single words that say a superlative without being read as one: "latest" for "most recent"."""
+    return _SPELLED.get(value, ())
 
 
 def opposed(ours: ProtectedToken, theirs: ProtectedToken) -> bool:

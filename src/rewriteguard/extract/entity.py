@@ -11,6 +11,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from rapidfuzz import fuzz
 from rapidfuzz.distance import DamerauLevenshtein
 from spacy.tokens import Doc, Token
 
@@ -25,6 +26,7 @@ _REQUESTS = lexicon.words("regions", "requests")
 _PROPER = frozenset({"NNP", "NNPS"})
 _HEADLINE_WORDS = 4  # fewer may all be names
 _TYPO_LENGTH = 5
+_SIMILAR = 80  # of 100; people's corrections of misspelt words reach it (MTRAG, CAsT 2021)
 
 
 def canonical(text: str) -> str:
@@ -84,6 +86,15 @@ def is_typo(ours: str, theirs: str) -> bool:
     if any(c.isdigit() for c in ours + theirs):
         return False
     return DamerauLevenshtein.distance(ours, theirs, score_cutoff=1) <= 1
+
+
+def resembles(ours: str, theirs: str) -> bool:
+    """True for a typo where the other name is known: two letters that changed places, or slips in a longer name."""
+    if any(c.isdigit() for c in ours + theirs) or ours.isascii() != theirs.isascii():
+        return False
+    if len(ours) == len(theirs) and sorted(ours) == sorted(theirs):
+        return DamerauLevenshtein.distance(ours, theirs) == 1
+    return min(len(ours), len(theirs)) >= _TYPO_LENGTH and fuzz.ratio(ours, theirs) >= _SIMILAR
 
 
 def _is_headline(doc: Doc) -> bool:

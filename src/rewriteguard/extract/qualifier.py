@@ -24,6 +24,7 @@ for _number, _dimension in enumerate(lexicon.section("qualifier")["dimensions"])
             _FORMS[(_form,)] = _canonical
 _LONGEST = max(len(form) for form in _FORMS)
 _LANGUAGES = lexicon.words("qualifier", "languages")
+_EACH = frozenset({"a", "each", "every"})
 _LIMITS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("qualifier", "limits"))
 # Said of a person or a group only after "for": elsewhere they are the topic.
 _AUDIENCES = frozenset({
@@ -56,6 +57,10 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
 def _read(doc: Doc, word: Token) -> tuple[int, str]:
     if word.lower_ == "in" and word.i + 1 < len(doc) and doc[word.i + 1].lower_ in _LANGUAGES:
         return 2, f"in {doc[word.i + 1].lower_}"
+    if word.lower_ in _EACH and word.i and doc[word.i - 1].like_num and word.i + 1 < len(doc):  # "$15 a year"
+        each = _FORMS.get(("per", doc[word.i + 1].lower_))
+        if each:
+            return 2, each
     for phrase in _LIMITS:
         if stands_at(doc, word, phrase):
             return len(phrase), "limit:" + " ".join(phrase)
@@ -78,7 +83,8 @@ def _restricts(doc: Doc, word: Token, length: int, value: str) -> bool:
     """True where the word narrows something, and is not the thing asked about itself."""
     if value in _AUDIENCES:
         before = [part.lower_ for part in doc[max(0, word.i - 3) : word.i]]
-        return "for" in before or "among" in before
+        describes = word.dep_ == "amod" and word.tag_ == "JJ"
+        return describes or "for" in before or "among" in before
     follows = word.i > 0 and doc[word.i - 1].pos_ in {"PRON", "NOUN", "PROPN"}
     attribute = not follows and word.i + 1 < len(doc) and doc[word.i + 1].pos_ in {"NOUN", "PROPN"}
     past = word.tag_ == "VBD" and word.dep_ not in {"amod", "acl"} and not attribute

@@ -20,6 +20,10 @@ _GROUPS: dict[str, str] = {
 _PROTECTED = lexicon.words("quantifier", "protected")
 _ORDINALS: dict[str, str] = dict(lexicon.section("equivalents")["numbers"])
 _POINTING = lexicon.words("quantifier", "pointing") | {"?", ".", ","}
+WEAK = lexicon.words("quantifier", "weak")
+"""Classes that come and go freely; only one in another's place says something."""
+ONLY = frozenset(word for word, name in _GROUPS.items() if name == "only")
+"""The words for "only"; "just" counts as one where it stands in its place."""
 _FIXED_BEFORE: dict[str, str] = dict(lexicon.section("quantifier")["fixed_before"])
 _FIXED_AFTER: dict[str, str] = dict(lexicon.section("quantifier")["fixed_after"])
 _JUST_BEFORE = lexicon.words("quantifier", "just_before")
@@ -47,18 +51,28 @@ def _value(doc: Doc, word: Token) -> str | None:
         return None if before == "not" else "only"
     ordinal = _ORDINALS.get(lower, lower)
     if ordinal.endswith(("st", "nd", "rd", "th")) and ordinal[0].isdigit():
-        return None if after in _POINTING or not after else ordinal
+        return None if _points(doc, word) else ordinal
     group = _GROUPS.get(lower)
     if group in {"twice", "thrice"}:
         return group
-    if group not in _PROTECTED or after in _POINTING or not after:
+    if group not in _PROTECTED | WEAK or _points(doc, word):
         return None
     if group == "both" and not _pairs(doc, word):
         return None
     return group
 
 
+def _points(doc: Doc, word: Token) -> bool:
+    """True for "all of them" and "the first one"; "all of the plans" and "every one of the plans" say how many."""
+    rest = [part.lower_ for part in doc[word.i + 1 : word.i + 4]]
+    if rest[:1] == ["one"] and "of" in rest:
+        rest = rest[1:]
+    if rest[:1] == ["of"]:
+        return len(rest) < 2 or rest[1] in _POINTING
+    return not rest or rest[0] in _POINTING
+
+
 def _pairs(doc: Doc, word: Token) -> bool:
     """True for "both A and B" and "both parents"; elsewhere "both" only points."""
     rest = [part.lower_ for part in doc[word.i + 1 : word.i + 8]]
-    return "and" in rest or (word.i + 1 < len(doc) and doc[word.i + 1].pos_ in {"NOUN", "ADJ"})
+    return "and" in rest or rest[:1] == ["of"] or (word.i + 1 < len(doc) and doc[word.i + 1].pos_ in {"NOUN", "ADJ"})
