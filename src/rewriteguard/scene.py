@@ -20,7 +20,7 @@ from rewriteguard.words import Word
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A turn, its rewrite and what stands before them."""
+    """A turn, its rewrite and what stands before them; `dependent` where words of the turn point outside it."""
 
     turn: Reading
     rewrite: Reading
