@@ -23,6 +23,8 @@ _SEVERAL = 2
 # Of the words around a lost one, in their order. Where fewer are kept, the lists cannot tell a lost "not" from a
 # paraphrase: there 3 of 119 changed and 8 of 349 preserved rewrites lost one (MTRAG, CAsT 2021).
 _KEPT_SHARE = 0.8
+# Lost from any sentence these turn the question round: where the wording cannot be followed they are in doubt.
+_REVERSING = frozenset({"only", "obligation"})
 _WORDED = frozenset({Kind.NEGATION, Kind.COMPARISON, Kind.QUANTIFIER, Kind.MODALITY, Kind.QUALIFIER})
 
 
@@ -39,7 +41,7 @@ def change_findings(scene: Scene, *, may_carry: bool = True) -> Iterable[Finding
     for pair in comparison.altered:
         if pair.theirs is not None:
             row = _row(scene, pair.ours)
-            said = row in {"scene", "reworded"} and pair.ours.kind not in LITERAL
+            said = row in {"scene", "reworded", "unsaid"} and pair.ours.kind not in LITERAL
             rule = f"altered.{row if said else pair.ours.kind.value}"
             yield Finding(rule, pair.ours.kind, (in_turn(pair.ours), in_rewrite(pair.theirs)))
     for token in (*comparison.invented, *(() if may_carry else comparison.carried)):
@@ -78,7 +80,7 @@ def _row(scene: Scene, token: ProtectedToken) -> str:
     if token.kind not in LITERAL and token.kind is not Kind.ENTITY and _tells(scene, positions[0]):
         return "scene"
     if token.kind in _WORDED and _is_reworded(scene, token):
-        return "reworded"
+        return "unsaid" if token.kind is Kind.NEGATION or token.value in _REVERSING else "reworded"
     if token.kind is Kind.COMPARISON and not is_graded(token):
         return "direction"
     if token.kind is Kind.NEGATION and (token.relation == CONTRAST or _sets_apart(scene, positions[0])):

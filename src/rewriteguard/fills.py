@@ -183,8 +183,8 @@ def _ambiguous_set(scene: Scene) -> Iterable[Finding]:
             continue
         new = new_words(scene.rewrite, scene.turn)
         joined = any(w.lower in {"and", "or", "both"} for w in scene.rewrite.words) and len(new) > 1
-        plural = any(w.tag in {"NNS", "NNPS"} for w in new)
-        if new and not joined and not plural and len(phrases_of(new)) == 1:
+        plural = any(w.tag == "NNS" for w in new)
+        if new and not joined and not plural:
             fill = run_evidence("rewrite", scene.rewrite, new)
             yield Finding("ambiguous.set", None, (reference_evidence("turn", scene.turn, reference), fill))
 

@@ -174,7 +174,7 @@ def _skip_wrapping(words: Sequence[Word], begin: int, last: int) -> int:
     i = begin
     while i < last:
         length = match(_WRAPPERS, words, i, last)
-        if not length:
+        if not length or (i == begin and words[i].lower == "on"):  # "on public holidays the pool is closed"
             break
         i += length
         while i < last and words[i].text in {",", ":"}:

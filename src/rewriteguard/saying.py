@@ -9,7 +9,7 @@ from rewriteguard.extract.base import Facts, Match
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.reading import Reading
-from rewriteguard.support import Vocabulary, is_content
+from rewriteguard.support import Vocabulary, is_content, is_typo
 from rewriteguard.tokens import Kind, ProtectedToken
 from rewriteguard.words import Word
 
@@ -69,7 +69,8 @@ def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Fa
     if theirs.kind in _WORDED:
         return words_said(theirs, rewrite, turn)
     if theirs.kind is Kind.ANSWER_TYPE:
-        return theirs.value not in answer_type.STRONG or is_paraphrased(turn, theirs.value)
+        weak = theirs.value not in answer_type.STRONG
+        return weak or is_paraphrased(turn, theirs.value) or _is_misspelt(theirs, turn, rewrite)
     if theirs.kind is Kind.NEGATION:
         return _is_harmless_negation(theirs, turn)
     if theirs.kind is Kind.COMPARISON:
@@ -129,6 +130,13 @@ def _is_spelled(ours: ProtectedToken, rewrite: Reading) -> bool:
         and not any(t.start <= w.start and w.end <= t.end and len(t.text) > len(w.text) for t in rewrite.tokens)
         for w in rewrite.words
     )
+
+
+def _is_misspelt(theirs: ProtectedToken, turn: Reading, rewrite: Reading) -> bool:
+    """True where the turn has every word of a token, or a slip of it: "how offen" for "how often"."""
+    lowers = {w.lower for w in turn.words}
+    words = [w.lower for w in rewrite.words_of(theirs)]
+    return all(w in lowers or any(is_typo(w, other) for other in lowers) for w in words)
 
 
 def _is_repeated(theirs: ProtectedToken, turn: Reading, rewrite: Reading) -> bool:

@@ -65,7 +65,8 @@ def invented_words(scene: Scene) -> tuple[Word, ...]:
         and w.lower not in aliases
         and not any(t.start < w.end and w.start < t.end for t in judged)
     ]
-    return tuple(w for run in phrases_of(words) if not scene.turn.vocabulary.expands(run) for w in run)
+    spans = ((run, scene.rewrite.words[run[0].i : run[-1].i + 1]) for run in phrases_of(words))
+    return tuple(w for run, span in spans if not scene.turn.vocabulary.expands(span) for w in run)
 
 
 def phrases_of(words: Sequence[Word]) -> list[tuple[Word, ...]]:

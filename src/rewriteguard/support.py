@@ -27,6 +27,7 @@ _CLEAR = 4  # letters from which "un-" and "non-" negate what follows
 _NEGATIVE = tuple(sorted(lexicon.words("negation", "prefixes")))
 _SHORTEST_ACRONYM = 3
 _SIMILAR = 80
+_LONGEST = 6  # letters of an acronym, and words that it stands for
 _GROUPS: dict[str, frozenset[int]] = {}
 for _number, _group in enumerate(lexicon.section("equivalents")["groups"]):
     for _word in _group.split():
@@ -67,7 +68,8 @@ class Vocabulary:
     def __init__(self, words: Iterable[Word]) -> None:
         pool = [word for word in words if any(c.isalnum() for c in word.text)]
         self._keys = frozenset(key for word in pool for form in (word.text, word.lemma) for key in _keys(form))
-        content = {word.lower: None for word in pool if is_content(word)}
+        content_words = [word for word in pool if is_content(word)]
+        content = {word.lower: None for word in content_words}
         self._plain = tuple(dict.fromkeys(canonical(word) for word in content))
         self._prefixes = frozenset(word[:_PREFIX] for word in content if len(word) >= _PREFIX)
         self._initials = _initials(pool)
@@ -77,6 +79,9 @@ class Vocabulary:
             for word in pool
             if word.text.isupper() or (is_content(word) and _SHORTEST_ACRONYM <= len(word.text) < _PREFIX)
         )
+
+        self._mixed = frozenset(word.text for word in content_words if _is_mixed(word.text))
+        self._pool = tuple(pool)
 
     def supports(self, word: Word) -> bool:
         """True where a word of the pool says the same as `word`."""
@@ -94,6 +99,10 @@ class Vocabulary:
         acronym = word.text.replace(".", "")
         if acronym.isupper() and len(acronym) > 1:
             return acronym.lower() in self._initials
+        if _is_mixed(word.text) and any(
+            _shortens(word.text, self._pool[i : i + _LONGEST]) for i in range(len(self._pool))
+        ):
+            return True
         name = canonical(word.text)
         return any(is_typo(name, other) or _is_derived(name, other) for other in self._plain)
 
@@ -118,7 +127,30 @@ class Vocabulary:
     def expands(self, words: Sequence[Word]) -> bool:
         """True where the initials of `words` are an acronym of the pool."""
         initials = "".join(word.lower[0] for word in words if word.lower not in _FUNCTION and word.text[0].isalpha())
-        return len(initials) > 1 and initials in self._acronyms
+        return (len(initials) > 1 and initials in self._acronyms) or any(_shortens(a, words) for a in self._mixed)
+
+
+def _is_mixed(text: str) -> bool:
+    """True for an acronym with small letters in it: "BoE", "MSc", "MOOCs"."""
+    return text[:1].isupper() and len(text) <= _LONGEST and sum(c.isupper() for c in text) > 1 and not text.isupper()
+
+
+def _shortens(acronym: str, words: Sequence[Word]) -> bool:
+    """True where the letters of an acronym are the beginnings of `words`, one after the other from the first on.
+
+    Each content word gives at least one letter; the words behind the last letter are not looked at.
+    """
+    left = acronym.removesuffix("s").lower() if acronym[-2:-1].isupper() else acronym.lower()
+    for word in words:
+        given = 0
+        while given < len(left) and word.lower[given : given + 1] == left[given]:
+            given += 1
+        if not given and word.lower not in _FUNCTION:
+            return False
+        left = left[max(given, 0) :]
+        if not left:
+            return True
+    return False
 
 
 def _initials(pool: Sequence[Word]) -> frozenset[str]:

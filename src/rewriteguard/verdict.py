@@ -50,6 +50,8 @@ RULES: dict[str, Rule] = {
         "time entity quantity version identifier negation comparison quantifier modality answer_type qualifier",
         "topic word reworded",
     ),
+    "dropped.unsaid": _hedge(Fault.DROPPED),
+    "altered.unsaid": _hedge(Fault.ALTERED),
     "invented.question": _reject(Fault.INVENTED),
     "invented.fill": _hedge(Fault.INVENTED),
     "altered.word": _hedge(Fault.ALTERED),
