@@ -45,6 +45,7 @@ def test_only_named_faults_reject() -> None:
         Fault.DROPPED,
         Fault.ALTERED,
         Fault.INVENTED,
+        Fault.AMBIGUOUS,
         Fault.MALFORMED,
         Fault.NOT_A_QUERY,
         Fault.QUESTION_LOST,

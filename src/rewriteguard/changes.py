@@ -45,6 +45,8 @@ def change_findings(scene: Scene, *, may_carry: bool = True) -> Iterable[Finding
             rule = f"altered.{row if said else pair.ours.kind.value}"
             yield Finding(rule, pair.ours.kind, (in_turn(pair.ours), in_rewrite(pair.theirs)))
     for token in (*comparison.invented, *(() if may_carry else comparison.carried)):
+        if token.kind is Kind.ANSWER_TYPE and not _asks(scene):
+            continue
         if token.kind is not Kind.TOPIC:
             reworded = _is_phrased_anew(scene, token)
             yield Finding(f"invented.{'reworded' if reworded else token.kind.value}", token.kind, (in_rewrite(token),))
@@ -79,6 +81,8 @@ def _row(scene: Scene, token: ProtectedToken) -> str:
         return "scene"
     if token.kind not in LITERAL and token.kind is not Kind.ENTITY and _tells(scene, positions[0]):
         return "scene"
+    if token.kind is Kind.ENTITY and not scene.alignment.is_edit and _is_talked_about(scene, token):
+        return "known"
     if token.kind in _WORDED and _is_reworded(scene, token):
         return "unsaid" if token.kind is Kind.NEGATION or token.value in _REVERSING else "reworded"
     if token.kind is Kind.COMPARISON and not is_graded(token):
@@ -89,6 +93,12 @@ def _row(scene: Scene, token: ProtectedToken) -> str:
         named = scene.dependent or new_words(scene.rewrite, scene.turn)
         return "order" if named and not scene.alignment.only_cuts else token.kind.value
     return token.kind.value
+
+
+def _asks(scene: Scene) -> bool:
+    """False for a fragment or a statement: which question it stands for is the rewriter's to find."""
+    asking = scene.turn.regions.asking
+    return not asking or any(unit.kind is UnitKind.QUESTION for unit in asking)
 
 
 def _is_reworded(scene: Scene, token: ProtectedToken) -> bool:
@@ -105,6 +115,12 @@ def _is_reworded(scene: Scene, token: ProtectedToken) -> bool:
         return True
     found = align(turn, scene.rewrite, own | _pointing(scene))
     return found.kept < _KEPT_SHARE * found.ours and found.theirs > found.ours
+
+
+def _is_talked_about(scene: Scene, token: ProtectedToken) -> bool:
+    """True for a name that the last exchange holds; a sentence of the rewriter's own may take it for granted."""
+    recent = scene.past.recent(1).vocabulary
+    return all(map(recent.supports_name, scene.turn.words_of(token)))
 
 
 def _is_phrased_anew(scene: Scene, token: ProtectedToken) -> bool:

@@ -157,7 +157,7 @@ def _unresolved(scene: Scene) -> Iterable[Finding]:
 def _filled_from_nowhere(scene: Scene) -> Iterable[Finding]:
     """A pointing word gone, and nouns in its place of which neither turn nor history says one."""
     pointing = [r for r in scene.references if r.pointer in _OPEN and scene.turn.regions.protects(r.first)]
-    gone = [r for r in pointing if not _still_points(scene, r)]
+    gone = [r for r in pointing if r.last - r.first == 1 and not _still_points(scene, r)]
     new = new_words(scene.rewrite, scene.turn)
     nouns = [w for w in new if w.pos in {"NOUN", "PROPN"}]
     if scene.past.messages and gone and nouns and not any(scene.past.vocabulary.supports(w) for w in new):

@@ -122,6 +122,8 @@ def _in_unit(reading: Reading, unit: Unit, past: Past) -> Iterable[Reference]:
 
 
 def _set(words: Sequence[Word], i: int, unit: Unit) -> Reference | None:
+    if _is_bare_any(words, i, unit):
+        return Reference(Pointer.SET, i, i + 1)
     for phrase in _SETS:
         last = i + len(phrase)
         if last <= unit.last and all(words[i + k].lower == part for k, part in enumerate(phrase)):
@@ -131,9 +133,14 @@ def _set(words: Sequence[Word], i: int, unit: Unit) -> Reference | None:
     return None
 
 
+def _is_bare_any(words: Sequence[Word], i: int, unit: Unit) -> bool:
+    """True for "can any go faster": any of the things that were named."""
+    return words[i].lower == "any" and i + 1 < unit.last and words[i + 1].pos in {"VERB", "AUX"}
+
+
 def _points_both(words: Sequence[Word], i: int, unit: Unit) -> bool:
     rest = [word.lower for word in words[i + 1 : min(unit.last, i + 9)]]
-    return "and" not in rest
+    return "and" not in rest and rest[:2] != ["of", "the"]
 
 
 def _ordinal(words: Sequence[Word], i: int, unit: Unit) -> Reference | None:
