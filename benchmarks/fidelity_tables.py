@@ -148,6 +148,8 @@ def _mutants(prefix: str, figures: Results) -> str:
 def _controls(figures: Results) -> str:
     columns = ("PRESERVED", "CHANGED", "as written/PRESERVED")
     rows = [(k, *(percent(figures.get(f"controls/{k}/{c}")) for c in columns)) for k in _names("controls", figures)]
+    whole = (percent(figures.get("unchanged/PRESERVED")), percent(figures.get("unchanged/CHANGED")), "")
+    rows.append(("none: the question as it was", *whole))
     return table(("edit that keeps the meaning", *columns[:2], "PRESERVED, as written"), rows)
 
 

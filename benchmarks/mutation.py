@@ -14,6 +14,7 @@ from rewriteguard.evaluation.mutants import Mutant, controls, mutants
 from stats import Figure, share
 
 Figures = dict[str, Figure]
+_UNCHANGED = "unchanged"
 # Their triggers are words of closed classes; those of the other kinds are values or whole questions.
 _BY_WORD = {"bound", "unit", "negation", "comparison", "quantifier", "modality", "answer_word", "qualifier"}
 
@@ -25,25 +26,45 @@ def tasks(rows: Iterable[datafiles.Row], seed: int, per_edit: int) -> list[Task]
     added fill up. Each is checked against the text that it was made from, as if that were the user's turn.
     """
     drawn: dict[tuple[str, str, str], list[tuple[bool, str, Task]]] = defaultdict(list)
+    unchanged: dict[str, Task] = {}
     words = _listed_words()
     for row in rows:
+        history = tuple(datafiles.history(row))
+        unchanged[row["id"]] = Task("mutants", row["id"], row["human"], row["human"], history, {"set": _UNCHANGED})
         for number, (name, mutant) in enumerate(_made(row, seed)):
             seeded = mutant.base != row["human"]
-            about = {"set": name, "kind": mutant.kind.value, "edit": mutant.edit.value, "seeded": seeded}
+            about = {
+                "set": name,
+                "kind": mutant.kind.value,
+                "edit": mutant.edit.value,
+                "seeded": seeded,
+                "of": row["id"],
+            }
             about["listed"] = _is_listed(mutant, words)
             identifier = f"{row['id']}:{name}:{number}"
-            task = Task("mutants", identifier, mutant.base, mutant.text, tuple(datafiles.history(row)), about)
+            task = Task("mutants", identifier, mutant.base, mutant.text, history, about)
             lot = hashlib.sha256(f"{seed}:{identifier}".encode()).hexdigest()
             drawn[name, mutant.kind.value, mutant.edit.value].append((seeded, lot, task))
     chosen = {task.id for group in drawn.values() for *_, task in sorted(group, key=_lot)[:per_edit]}
-    return [task for group in drawn.values() for *_, task in group if task.id in chosen]
+    made = [task for group in drawn.values() for *_, task in group if task.id in chosen]
+    return [unchanged[row] for row in dict.fromkeys(task.about["of"] for task in made)] + made
 
 
 def figures(outcomes: Sequence[Outcome]) -> Figures:
-    """Detection by kind and edit, controls left alone by kind; mutants of words that no list of the guard has apart."""
+    """Detection by kind and edit, controls left alone by kind; mutants of words that no list of the guard has apart.
+
+    Questions that are not PRESERVED even unchanged ("... about this article?" leaves a reference open) say nothing
+    about an edit and are left out; `unchanged` counts them.
+    """
     groups: dict[str, list[str]] = defaultdict(list)
-    for o in without_errors(outcomes):
+    outcomes = without_errors(outcomes)
+    whole_rows = [o for o in outcomes if o.task.about["set"] == _UNCHANGED]
+    open_rows = {o.task.id for o in whole_rows if o.verdict != PRESERVED}
+    groups[_UNCHANGED] = [o.verdict for o in whole_rows]
+    for o in outcomes:
         about = o.task.about
+        if about["set"] == _UNCHANGED or about["of"] in open_rows:
+            continue
         whole = f"{about['set']}/{about['kind']}" if about["listed"] else f"mutants, unlisted words/{about['kind']}"
         groups[whole].append(o.verdict)
         if about["listed"] and about["set"] == "mutants":

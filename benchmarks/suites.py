@@ -74,8 +74,9 @@ def pair_tasks(name: str, rows: Iterable[datafiles.Row]) -> list[Task]:
 
 
 def pair_figures(outcomes: Sequence[Outcome]) -> Figures:
-    """Verdicts by group, apart for pairs of different and of the same meaning."""
-    found: Figures = {}
+    """Verdicts by group, apart for pairs of different and of the same meaning; the latter together too."""
+    paraphrases = [o for o in without_errors(outcomes) if o.task.about["same"]]
+    found = {f"pairs/all/same/{key}": figure for key, figure in _verdicts(paraphrases).items()} if paraphrases else {}
     for group in dict.fromkeys(PAIRS.values()):
         for same, label in ((False, "different"), (True, "same")):
             pairs = [o for o in without_errors(outcomes) if o.task.about == {"group": group, "same": same}]

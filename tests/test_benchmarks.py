@@ -319,18 +319,18 @@ def test_mutants_are_drawn_by_the_seed_and_checked_against_their_base() -> None:
         for year in range(1950, 1960)
     ]
     drawn = mutation.tasks(rows, seed=1, per_edit=2)
-    groups = [(task.about["set"], task.about["kind"], task.about["edit"]) for task in drawn]
+    groups = [(task.about["set"], task.about["kind"], task.about["edit"]) for task in drawn if "kind" in task.about]
     assert drawn
     assert max(groups.count(group) for group in groups) == 2
     assert drawn == mutation.tasks(rows, seed=1, per_edit=2)
     assert drawn != mutation.tasks(rows, seed=2, per_edit=2)
-    assert all(task.turn != task.rewrite for task in drawn)
-    negations = [task for task in drawn if task.about["kind"] == "negation" and task.about["edit"] == "drop"]
+    assert all((task.turn != task.rewrite) == (task.about["set"] != "unchanged") for task in drawn)
+    negations = [task for task in drawn if task.about.get("kind") == "negation" and task.about["edit"] == "drop"]
     assert [task.about["seeded"] for task in negations] == [False, False]  # each question has one of its own
 
 
 def test_mutants_of_words_in_no_list_stand_apart() -> None:
-    about = {"set": "mutants", "kind": "modality", "edit": "drop", "seeded": False}
+    about = {"set": "mutants", "kind": "modality", "edit": "drop", "seeded": False, "of": "row"}
     outcomes = [
         checks.Outcome(checks.Task("mutants", str(listed), "a", "b", (), {**about, "listed": listed}), verdict)
         for listed, verdict in ((True, "changed"), (False, "preserved"))
@@ -338,6 +338,20 @@ def test_mutants_of_words_in_no_list_stand_apart() -> None:
     found = mutation.figures(outcomes)
     assert found["mutants/modality/not PRESERVED"].value == 1.0
     assert found["mutants, unlisted words/modality/not PRESERVED"].value == 0.0
+
+
+def test_questions_that_are_open_even_unchanged_are_left_out() -> None:
+    about = {"set": "controls", "kind": "filler", "edit": "keep", "seeded": False, "listed": True}
+    outcomes = [
+        checks.Outcome(checks.Task("mutants", row, "a", "a", (), {"set": "unchanged"}), verdict)
+        for row, verdict in (("open", "uncertain"), ("whole", "preserved"))
+    ] + [
+        checks.Outcome(checks.Task("mutants", f"{row}:1", "a", "b", (), {**about, "of": row}), verdict)
+        for row, verdict in (("open", "uncertain"), ("whole", "preserved"))
+    ]
+    found = mutation.figures(outcomes)
+    assert found["controls/filler/PRESERVED"].value == 1.0
+    assert found["unchanged/PRESERVED"].value == 0.5
 
 
 def test_report_fills_only_the_places_of_its_tables() -> None:
