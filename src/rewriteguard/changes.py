@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from rewriteguard.alignment import align
 from rewriteguard.extract.comparison import is_graded
 from rewriteguard.extract.negation import CONTRAST
+from rewriteguard.phrases import END_MARKS
 from rewriteguard.regions import OPENERS, UnitKind
 from rewriteguard.repairs import Repair
 from rewriteguard.scene import Scene, invented_words, new_words
@@ -25,6 +26,7 @@ _SEVERAL = 2
 _KEPT_SHARE = 0.8
 # Lost from any sentence these turn the question round: where the wording cannot be followed they are in doubt.
 _REVERSING = frozenset({"only", "obligation"})
+_ROWS = frozenset({"scene", "reworded", "unsaid", "doubtful"})  # rows of the rule table beside the kinds
 _WORDED = frozenset({Kind.NEGATION, Kind.COMPARISON, Kind.QUANTIFIER, Kind.MODALITY, Kind.QUALIFIER})
 
 
@@ -41,7 +43,7 @@ def change_findings(scene: Scene, *, may_carry: bool = True) -> Iterable[Finding
     for pair in comparison.altered:
         if pair.theirs is not None:
             row = _row(scene, pair.ours)
-            said = row in {"scene", "reworded", "unsaid"} and pair.ours.kind not in LITERAL
+            said = row in _ROWS and pair.ours.kind not in LITERAL
             rule = f"altered.{row if said else pair.ours.kind.value}"
             yield Finding(rule, pair.ours.kind, (in_turn(pair.ours), in_rewrite(pair.theirs)))
     for token in (*comparison.invented, *(() if may_carry else comparison.carried)):
@@ -81,8 +83,8 @@ def _row(scene: Scene, token: ProtectedToken) -> str:
         return "scene"
     if token.kind not in LITERAL and token.kind is not Kind.ENTITY and _tells(scene, positions[0]):
         return "scene"
-    if token.kind is Kind.ENTITY and not scene.alignment.is_edit and _is_talked_about(scene, token):
-        return "known"
+    if token.kind is Kind.ENTITY and _is_doubtful(scene, token):
+        return "doubtful"
     if token.kind in _WORDED and _is_reworded(scene, token):
         return "unsaid" if token.kind is Kind.NEGATION or token.value in _REVERSING else "reworded"
     if token.kind is Kind.COMPARISON and not is_graded(token):
@@ -117,10 +119,18 @@ def _is_reworded(scene: Scene, token: ProtectedToken) -> bool:
     return found.kept < _KEPT_SHARE * found.ours and found.theirs > found.ours
 
 
-def _is_talked_about(scene: Scene, token: ProtectedToken) -> bool:
-    """True for a name that the last exchange holds; a sentence of the rewriter's own may take it for granted."""
+def _is_doubtful(scene: Scene, token: ProtectedToken) -> bool:
+    """True for a name whose loss proves little.
+
+    It is one of the last exchange, which a sentence of the rewriter's own may take for granted; or a single word that
+    opens the sentence, where the capital says nothing.
+    """
+    words = scene.turn.words_of(token)
     recent = scene.past.recent(1).vocabulary
-    return all(map(recent.supports_name, scene.turn.words_of(token)))
+    if not scene.alignment.is_edit and all(map(recent.supports_name, words)):
+        return True
+    opens = words[0].i == 0 or scene.turn.words[words[0].i - 1].text in END_MARKS
+    return len(words) == 1 and opens and token.text.istitle()
 
 
 def _is_phrased_anew(scene: Scene, token: ProtectedToken) -> bool:
