@@ -29,7 +29,8 @@ from stats import Figure
 
 RESULTS = datafiles.HERE / "results" / "fidelity.json"
 ITEMS = datafiles.HERE / "results" / "fidelity-items.jsonl"
-PAGE = datafiles.HERE.parent / "docs" / "benchmarks.md"
+DOCS = datafiles.HERE.parent / "docs"
+PAGES = {DOCS / "benchmarks.md": fidelity_tables.tables, DOCS / "limits.md": fidelity_tables.limits}
 Conditions = Mapping[str, Any]
 
 
@@ -186,7 +187,8 @@ def _results() -> dict[str, Any]:
 
 
 def _write_report(results: Conditions) -> int:
-    _write(PAGE, report.fill(PAGE.read_text("utf-8"), fidelity_tables.tables(results)))
+    for page, tables in PAGES.items():
+        _write(page, report.fill(page.read_text("utf-8"), tables(results)))
     return 0
 
 

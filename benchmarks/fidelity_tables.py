@@ -34,6 +34,12 @@ def tables(results: Results) -> dict[str, str]:
     }
 
 
+def limits(results: Results) -> dict[str, str]:
+    """The tables of the page on limits: what of the real rewrites' faults is found."""
+    figures = {key: figure for part in results["parts"].values() for key, figure in part["figures"].items()}
+    return {"faults": _faults(figures)}
+
+
 def _names(prefix: str, figures: Iterable[str]) -> list[str]:
     """The words that follow `prefix/` in the keys, in order, each once."""
     depth = prefix.count("/") + 1

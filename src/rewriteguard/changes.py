@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rewriteguard.alignment import align
 from rewriteguard.extract.comparison import is_graded
+from rewriteguard.extract.entity import resembles
 from rewriteguard.extract.negation import CONTRAST
 from rewriteguard.phrases import END_MARKS
 from rewriteguard.regions import OPENERS, UnitKind
@@ -42,7 +43,8 @@ def change_findings(scene: Scene, *, may_carry: bool = True) -> Iterable[Finding
         yield Finding(f"dropped.{_row(scene, token)}", token.kind, (in_turn(token),))
     for pair in comparison.altered:
         if pair.theirs is not None:
-            row = _row(scene, pair.ours)
+            slip = pair.ours.kind is Kind.ENTITY and resembles(pair.ours.value, pair.theirs.value)
+            row = "doubtful" if slip else _row(scene, pair.ours)
             said = row in _ROWS and pair.ours.kind not in LITERAL
             rule = f"altered.{row if said else pair.ours.kind.value}"
             yield Finding(rule, pair.ours.kind, (in_turn(pair.ours), in_rewrite(pair.theirs)))
@@ -79,8 +81,12 @@ def _row(scene: Scene, token: ProtectedToken) -> str:
     regions = scene.turn.regions
     if not any(regions.protects(i) for i in positions):
         return "scene"
-    if any(_is_repaired(scene, token, repair) for repair in regions.repairs):
+    if any(_is_said_again(scene, token, repair) for repair in regions.repairs):
         return "scene"
+    strict = token.kind in LITERAL or token.kind is Kind.NEGATION
+    # How far back a self-correction reaches is a guess.
+    if not strict and any(repair.begin <= positions[0] < repair.first for repair in regions.repairs):
+        return "doubtful"
     if token.kind not in LITERAL and token.kind is not Kind.ENTITY and _tells(scene, positions[0]):
         return "scene"
     if token.kind is Kind.ENTITY and _is_doubtful(scene, token):
@@ -154,11 +160,11 @@ def _pointing(scene: Scene) -> frozenset[int]:
     return frozenset(i for r in scene.references for i in range(r.first, r.last))
 
 
-def _is_repaired(scene: Scene, token: ProtectedToken, repair: Repair) -> bool:
-    """True before a self-correction, whose reach is a guess, and for withdrawn words said again after it."""
+def _is_said_again(scene: Scene, token: ProtectedToken, repair: Repair) -> bool:
+    """True for withdrawn words that stand behind the self-correction once more ("... no, not Dover but Bedford")."""
     words = scene.turn.words_of(token)
-    said_again = {w.stem for w in scene.turn.words[repair.first : repair.marker] if is_content(w)}
-    return repair.begin <= words[0].i < repair.marker or all(w.stem in said_again for w in words)
+    taken_back = {w.stem for w in scene.turn.words[repair.first : repair.marker] if is_content(w)}
+    return words[0].i >= repair.resumed and all(w.stem in taken_back for w in words)
 
 
 def _sets_apart(scene: Scene, position: int) -> bool:

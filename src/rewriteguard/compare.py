@@ -129,7 +129,7 @@ def compare(
     _pair(state, Match.SAME, state.kept)
     _pair_narrowed(state)
     _keep_worded(state, filtered)
-    _keep_misspelt(state)
+    _pair_misspelt(state)
     _pair(state, Match.UNKNOWN, state.unsure)
     _pair_exchanged(state)
     _pair_openers(state)
@@ -197,8 +197,8 @@ def _keep_worded(state: _State, filtered: Filtered) -> None:
             state.settle(state.kept, ours, twin)
 
 
-def _keep_misspelt(state: _State) -> None:
-    """Keeps a name that the conversation does not know, where the rewrite has one that it knows, spelt nearly so."""
+def _pair_misspelt(state: _State) -> None:
+    """Pairs a name that the conversation does not know with one that it knows, spelt nearly so: likely a slip."""
     known = state.past.vocabulary
     names = [
         t for t in state.rewrite.tokens if t.kind is Kind.ENTITY and all(map(known.supports_name, _words(state, t)))
@@ -208,7 +208,7 @@ def _keep_misspelt(state: _State) -> None:
             continue
         theirs = next((t for t in names if entity.resembles(ours.value, t.value)), None)
         if theirs is not None:
-            state.settle(state.kept, ours, theirs)
+            state.settle(state.altered, ours, theirs)
 
 
 def _words(state: _State, theirs: ProtectedToken) -> list[Word]:

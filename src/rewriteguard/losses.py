@@ -44,8 +44,18 @@ def _lost_units(scene: Scene) -> Iterable[Finding]:
             yield Finding("correction_lost", None, (unit_evidence("turn", scene.turn, unit),))
         elif _is_lost(scene, unit, total, held, len(units) == 1, others):
             yield Finding("question_lost", None, (unit_evidence("turn", scene.turn, unit),))
-        elif not filled and (len(units) == 1 or (others and not held)) and 0 < total <= _SHORT and held * 2 <= total:
+        elif _is_half_lost(scene, total, held, len(units), others, filled):
             yield Finding("question_lost.half", None, (unit_evidence("turn", scene.turn, unit),))
+
+
+def _is_half_lost(scene: Scene, total: int, held: int, units: int, others: bool, filled: bool) -> bool:
+    """True where half of a short question is gone, or one of several, and the rewrite asks fewer."""
+    if not 0 < total <= _SHORT or held * 2 > total:
+        return False
+    if units == 1:
+        return not filled
+    fewer = len(scene.rewrite.regions.asking) < units
+    return others and not held and (fewer or not filled)
 
 
 def _is_lost(scene: Scene, unit: Unit, total: int, held: int, alone: bool, others: bool) -> bool:
@@ -97,11 +107,18 @@ def _ignored_repairs(scene: Scene) -> Iterable[Finding]:
                 evidence = run_evidence("turn", turn, lost[:1]), run_evidence("turn", turn, kept[:1])
                 yield Finding("correction_lost", None, evidence)
                 break
+        beside = [w for w in _only_in(taken_back, meant, _is_literal) if rewrite.vocabulary.holds(w)]
+        if beside and len(beside) == len([w for w in taken_back if is_content(w)]):
+            yield Finding("correction_lost.half", None, (run_evidence("turn", turn, beside[:1]),))
 
 
 def _only_in(words: Sequence[Word], others: Sequence[Word], counts: Callable[[Word], bool]) -> list[Word]:
     stems = {w.stem for w in others}
     return [w for w in words if counts(w) and w.stem not in stems]
+
+
+def _is_literal(word: Word) -> bool:
+    return is_content(word) and (word.text[:1].isupper() or word.text[:1].isdigit())
 
 
 def _is_question_word(word: Word) -> bool:
@@ -116,6 +133,8 @@ def _cut_out(scene: Scene) -> Iterable[Finding]:
         if t.kind is Kind.TOPIC and scene.turn.regions.protects(scene.turn.words_of(t)[0].i)
     ]
     total = sum(scene.turn.regions.protects(w.i) for w in scene.turn.content)
+    if scene.alignment.only_cuts:  # found word by word
+        return
     if not scene.dependent and lost and len(lost) >= _CUT_SHARE * total and not new_words(scene.rewrite, scene.turn):
         yield Finding("dropped.cut", Kind.TOPIC, tuple(in_turn(token) for token in lost))
 

@@ -17,6 +17,8 @@ from rewriteguard.support import Vocabulary, is_content
 from rewriteguard.tokens import ProtectedToken
 from rewriteguard.words import Word, read_words
 
+_LONGEST_RUN = 5  # words and marks that a name is cut into
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -43,6 +45,13 @@ class Reading:
     def content(self) -> tuple[Word, ...]:
         """The words that carry topic."""
         return tuple(word for word in self.words if is_content(word))
+
+    @cached_property
+    def letter_runs(self) -> frozenset[str]:
+        """The letters of every run of up to five words, marks left out: "Node.js" and "Node JS" are one."""
+        letters = ["".join(c for c in word.lower if c.isalnum()) for word in self.words]
+        runs = ("".join(letters[i : i + n]) for i in range(len(letters)) for n in range(1, _LONGEST_RUN + 1))
+        return frozenset(runs)
 
     def words_of(self, token: ProtectedToken) -> tuple[Word, ...]:
         """The words that a token covers, wholly or in part."""

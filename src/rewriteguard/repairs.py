@@ -13,6 +13,8 @@ _EDITING = table("editing")
 _HESITATIONS = table("hesitations")
 _LEADS = table("leads")
 _CLEAR = frozenset(lexicon.phrases("regions", "clear_repairs"))
+_PAUSES = frozenset(lexicon.phrases("regions", "pauses"))
+_NOT_MEANT = lexicon.words("regions", "not_meant")
 _NEVER_ALONE = frozenset(lexicon.phrases("regions", "never_alone"))
 _NOT_REPAIR_AFTER = lexicon.words("regions", "no_repair_after")
 _NOT_REPAIR_BEFORE = lexicon.words("regions", "no_repair_before")
@@ -61,7 +63,8 @@ def _marker_end(words: Sequence[Word], begin: int, i: int) -> int:
     """Where the run of editing terms that starts at `i` ends; `i` where none starts there."""
     said, end, behind = [], i, i
     while end < len(words):
-        length = match(_EDITING, words, end, len(words)) or match(_HESITATIONS, words, end, len(words))
+        hesitates = words[end].text.islower() and match(_HESITATIONS, words, end, len(words))  # "ER" is a name
+        length = match(_EDITING, words, end, len(words)) or hesitates
         if not length:
             break
         said.append(" ".join(w.lower for w in words[end : end + length]))
@@ -84,12 +87,15 @@ def _takes_back(words: Sequence[Word], begin: int, i: int, end: int, said: Seque
         return restarts and ((before.pos == "AUX" and said[0] == "or") or said[-1] not in _MILD)
     if before.lower in _NOT_REPAIR_AFTER or (said[-1] == "no" and any(w.lower == "no" for w in words[begin:i])):
         return False  # "little or no rust", "no bus or no train"
-    if len(said) > 1 or said[0] in _CLEAR:
+    if len(said) > 1:
         return said[0] not in _MILD - {"or"}
+    if restarts or match(_LEADS, words, end, len(words)):
+        return said[0] != "no" or _bare_no_takes_back(words, begin, i)
     if said[0] == "no":
         return _bare_no_takes_back(words, begin, i)
-    if restarts or match(_LEADS, words, end, len(words)):
-        return True
+    behind_thing = before.pos in _NOMINAL or before.text in _DASHES
+    if said[0] in _CLEAR:  # "how do I scratch that off", "by local I mean not imported"
+        return (behind_thing or said[0] in _PAUSES) and after.lower not in _NOT_MEANT
     if before.pos in _NOMINAL and (said[0] == "sorry" or (said[0] == "rather" and after.pos == "DET")):
         return True
     return before.text in _DASHES and (after.text in _DASHES or after.pos in {"NUM", "PROPN", "DET"})
@@ -97,16 +103,18 @@ def _takes_back(words: Sequence[Word], begin: int, i: int, end: int, said: Seque
 
 def _bare_no_takes_back(words: Sequence[Word], begin: int, i: int) -> bool:
     """True for "the designs no weight of coal": no determiner, since nothing before it can govern it."""
-    asked = any(w.lower in _QUESTION_WORDS for w in words[begin:i])
     before, after = words[i - 1], words[i + 1] if i + 1 < len(words) else None
     if after is None or after.lower in _NOT_REPAIR_BEFORE:
         return False
-    # No determiner stands before "the", "in" or a question word.
-    if after.lower in _QUESTION_WORDS or after.pos in {"ADP", "DET"} or _acts(words, i + 1):
+    if after.lower in _QUESTION_WORDS:
         return True
     if before.text in _DASHES:
         return after.text in _DASHES or after.pos in {"NUM", "PROPN"} or i + 2 >= len(words)
-    return asked and before.pos not in _GOVERNORS  # "hotel no smoking" is a list
+    if before.pos in _GOVERNORS or (i + 2 < len(words) and words[i + 2].text == "-"):  # "no in-person voting"
+        return False
+    # No determiner stands before "the" or "in"; "hotel no smoking" is a list.
+    asked = any(w.lower in _QUESTION_WORDS for w in words[begin:i])
+    return asked or after.pos in {"ADP", "DET"} or _acts(words, i + 1)
 
 
 def _acts(words: Sequence[Word], i: int) -> bool:

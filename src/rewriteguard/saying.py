@@ -15,7 +15,7 @@ from rewriteguard.words import Word
 
 _WORDED = frozenset({Kind.ENTITY, Kind.TOPIC, Kind.IDENTIFIER, Kind.QUALIFIER})
 _NUMBERED = frozenset({Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
-_RUN, _LETTERS = 5, 4  # words and marks of a name written apart, and letters that make it one
+_LETTERS = 4  # that make a name written apart one; fewer may be any two words
 _OTHERS = lexicon.words("negation", "others")
 _NEEDS = lexicon.words("modality", "needs")
 _ABSORBED = {
@@ -103,13 +103,8 @@ def words_said(token: ProtectedToken, own: Reading, other: Reading) -> bool:
 
 def _is_written_apart(words: Sequence[Word], other: Reading) -> bool:
     """True for "Nodejs" and "Node.js", "WiFi" and "Wi-Fi": the same letters with other marks between them."""
-    name = _letters(words)
-    runs = (other.words[i : i + n] for i in range(len(other.words)) for n in range(1, _RUN + 1))
-    return len(name) >= _LETTERS and any(_letters(run) == name for run in runs)
-
-
-def _letters(words: Sequence[Word]) -> str:
-    return "".join(c for w in words for c in w.lower if c.isalnum())
+    name = "".join(c for w in words for c in w.lower if c.isalnum())
+    return len(name) >= _LETTERS and name in other.letter_runs
 
 
 def is_twin(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
@@ -141,7 +136,7 @@ def _is_misspelt(theirs: ProtectedToken, turn: Reading, rewrite: Reading) -> boo
 
 def _is_repeated(theirs: ProtectedToken, turn: Reading, rewrite: Reading) -> bool:
     """True for words of a turn that corrects itself: "in spring no wait winter" for "in winter"."""
-    lowers = {w.lower for w in turn.words}
+    lowers = {w.lower for w in turn.words if not turn.regions.is_withdrawn(w.i)}
     words = [w for w in rewrite.words_of(theirs) if is_content(w) or w.pos == "NUM"]
     return bool(turn.regions.repairs and words) and all(w.lower in lowers for w in words)
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz, process
 
-from rewriteguard.extract.entity import canonical, country, is_typo
+from rewriteguard.extract.entity import are_places, canonical, country, is_typo
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.words import Word
@@ -104,7 +104,9 @@ class Vocabulary:
         ):
             return True
         name = canonical(word.text)
-        return any(is_typo(name, other) or _is_derived(name, other) for other in self._plain)
+        return any(
+            is_typo(name, other) or (_is_derived(name, other) and not are_places(name, other)) for other in self._plain
+        )
 
     def holds(self, word: Word) -> bool:
         """True where a word of the pool is `word` itself in any inflection, or its listed equal."""

@@ -70,6 +70,7 @@ RULES: dict[str, Rule] = {
     "question_lost.half": _hedge(Fault.QUESTION_LOST),
     "not_a_query.correction": _hedge(Fault.NOT_A_QUERY),
     "correction_lost": _reject(Fault.CORRECTION_LOST),
+    "correction_lost.half": _hedge(Fault.CORRECTION_LOST),
     "language": _reject(Fault.LANGUAGE),
     # 2 of 119 changed, none of 349 preserved rewrites and none of 960 human ones (MTRAG, CAsT 2021, CANARD).
     "ambiguous.set": _reject(Fault.AMBIGUOUS),

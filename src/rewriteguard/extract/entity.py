@@ -21,6 +21,7 @@ from rewriteguard.tokens import Kind, ProtectedToken
 
 _JOINERS = frozenset({"of", "&", "de", "la", "von", "van", "du", "del", "'s"})
 _FUNCTION = lexicon.words("words", "function")
+_PLACES = lexicon.words("entity", "places")
 _COMMON = lexicon.words("entity", "common")
 _REQUESTS = lexicon.words("regions", "requests")
 _PROPER = frozenset({"NNP", "NNPS"})
@@ -81,16 +82,22 @@ def same(ours: ProtectedToken, theirs: ProtectedToken, facts: Facts) -> Match:
 
 def is_typo(ours: str, theirs: str) -> bool:
     """True where one edit turns one spelling into the other: five letters or more, one script, no digits."""
-    if min(len(ours), len(theirs)) < _TYPO_LENGTH or ours.isascii() != theirs.isascii():
+    if min(len(ours), len(theirs)) < _TYPO_LENGTH or ours.isascii() != theirs.isascii() or are_places(ours, theirs):
         return False
     if any(c.isdigit() for c in ours + theirs):
         return False
     return DamerauLevenshtein.distance(ours, theirs, score_cutoff=1) <= 1
 
 
+def are_places(ours: str, theirs: str) -> bool:
+    """True for the names of two countries or states."""
+    one, other = ({part for part in name.split() if part in _PLACES} for name in (ours, theirs))
+    return bool(one and other) and one != other
+
+
 def resembles(ours: str, theirs: str) -> bool:
     """True for a typo where the other name is known: two letters that changed places, or slips in a longer name."""
-    if any(c.isdigit() for c in ours + theirs) or ours.isascii() != theirs.isascii():
+    if any(c.isdigit() for c in ours + theirs) or ours.isascii() != theirs.isascii() or are_places(ours, theirs):
         return False
     if len(ours) == len(theirs) and sorted(ours) == sorted(theirs):
         return DamerauLevenshtein.distance(ours, theirs) == 1
