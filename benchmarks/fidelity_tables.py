@@ -56,7 +56,8 @@ def _required(results: Results, figures: Results) -> str:
             limit += " ".join(f"{100 * b:g} %" if is_share else f"{b:g}" for b in bound.values())
             value = percent(figure) if is_share else number(figure)
             met = is_met(figure["value"] if figure else None, bound)
-            rows.append((key.replace("/", ", "), value, limit, "met" if met else "**not met**"))
+            why = part["short"].get(key, "")
+            rows.append((key.replace("/", ", "), value, limit, "met" if met else f"**not met**: {why}"))
     return table(("figure", "measured", "required", ""), rows)
 
 
@@ -152,11 +153,12 @@ def _mutants(prefix: str, figures: Results) -> str:
 
 
 def _controls(figures: Results) -> str:
-    columns = ("PRESERVED", "CHANGED", "as written/PRESERVED")
+    columns = ("PRESERVED", "CHANGED", "as written/PRESERVED", "whole questions/PRESERVED")
     rows = [(k, *(percent(figures.get(f"controls/{k}/{c}")) for c in columns)) for k in _names("controls", figures)]
-    whole = (percent(figures.get("unchanged/PRESERVED")), percent(figures.get("unchanged/CHANGED")), "")
+    whole = (percent(figures.get("unchanged/PRESERVED")), percent(figures.get("unchanged/CHANGED")), "", "")
     rows.append(("none: the question as it was", *whole))
-    return table(("edit that keeps the meaning", *columns[:2], "PRESERVED, as written"), rows)
+    named = ("PRESERVED, as written", "PRESERVED, of questions that are when unchanged")
+    return table(("edit that keeps the meaning", *columns[:2], *named), rows)
 
 
 def _conditions(results: Results) -> str:

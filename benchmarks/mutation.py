@@ -32,19 +32,18 @@ def tasks(rows: Iterable[datafiles.Row], seed: int, per_edit: int) -> list[Task]
         history = tuple(datafiles.history(row))
         unchanged[row["id"]] = Task("mutants", row["id"], row["human"], row["human"], history, {"set": _UNCHANGED})
         for number, (name, mutant) in enumerate(_made(row, seed)):
-            seeded = mutant.base != row["human"]
             about = {
                 "set": name,
                 "kind": mutant.kind.value,
                 "edit": mutant.edit.value,
-                "seeded": seeded,
+                "seeded": mutant.seeded,
                 "of": row["id"],
             }
             about["listed"] = _is_listed(mutant, words)
             identifier = f"{row['id']}:{name}:{number}"
             task = Task("mutants", identifier, mutant.base, mutant.text, history, about)
             lot = hashlib.sha256(f"{seed}:{identifier}".encode()).hexdigest()
-            drawn[name, mutant.kind.value, mutant.edit.value].append((seeded, lot, task))
+            drawn[name, mutant.kind.value, mutant.edit.value].append((mutant.seeded, lot, task))
     chosen = {task.id for group in drawn.values() for *_, task in sorted(group, key=_lot)[:per_edit]}
     made = [task for group in drawn.values() for *_, task in group if task.id in chosen]
     return [unchanged[row] for row in dict.fromkeys(task.about["of"] for task in made)] + made
@@ -53,8 +52,8 @@ def tasks(rows: Iterable[datafiles.Row], seed: int, per_edit: int) -> list[Task]
 def figures(outcomes: Sequence[Outcome]) -> Figures:
     """Detection by kind and edit, controls left alone by kind; mutants of words that no list of the guard has apart.
 
-    Questions that are not PRESERVED even unchanged ("... about this article?" leaves a reference open) say nothing
-    about an edit and are left out; `unchanged` counts them.
+    Some questions are not PRESERVED even unchanged ("... about this article?" leaves a reference open): `unchanged`
+    counts them, and `whole questions` are the controls of the others.
     """
     groups: dict[str, list[str]] = defaultdict(list)
     outcomes = without_errors(outcomes)
@@ -63,8 +62,10 @@ def figures(outcomes: Sequence[Outcome]) -> Figures:
     groups[_UNCHANGED] = [o.verdict for o in whole_rows]
     for o in outcomes:
         about = o.task.about
-        if about["set"] == _UNCHANGED or about["of"] in open_rows:
+        if about["set"] == _UNCHANGED:
             continue
+        if about["set"] == "controls" and about["of"] not in open_rows:
+            groups[f"controls/{about['kind']}/whole questions"].append(o.verdict)
         whole = f"{about['set']}/{about['kind']}" if about["listed"] else f"mutants, unlisted words/{about['kind']}"
         groups[whole].append(o.verdict)
         if about["listed"] and about["set"] == "mutants":

@@ -218,13 +218,15 @@ def test_a_rule_decides_alone_where_the_verdict_is_less_grave_without_it(
     assert found.alone == alone
 
 
-def run_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, conditions: dict[str, Any]) -> int:
+def run_with(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, conditions: dict[str, Any], short: dict[str, str] | None = None
+) -> int:
     """Runs the labelled part on one own row under these conditions."""
     first = {"role": "user", "text": "The harbour of Lund"}  # in half 0
     row = {"id": "own-1", "original": TURN.turn, "rewrite": TURN.rewrite, "verdict": "preserved", "dependent": False}
     row |= {"history": [first], "stratum": "random", "system": "own", "faults": []}
     files = {"labelled": write_rows(tmp_path, row)["rows"]}
-    held = {"data": files, "fidelity": {"seed": 1, "mutants_per_edit": 1, "figures": conditions}}
+    held = {"data": files, "fidelity": {"seed": 1, "mutants_per_edit": 1, "figures": conditions, "short": short or {}}}
     monkeypatch.setattr(datafiles, "conditions", lambda: held)
     monkeypatch.setattr(fidelity, "RESULTS", tmp_path / "fidelity.json")
     monkeypatch.setattr(fidelity, "ITEMS", tmp_path / "items.jsonl")
@@ -256,11 +258,25 @@ def test_a_run_fails_where_a_figure_moved_or_is_missing(
     assert "MOVED" in capsys.readouterr().out
 
 
-def test_a_bound_that_is_not_met_is_said_and_fails_no_run(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("bound", "short", "code", "said"),
+    [
+        ({"at_most": 0.5}, {}, 1, "NOT MET"),
+        ({"at_most": 0.5}, {KEY: "three rows resist"}, 0, "known to be short"),
+        ({"at_least": 0.5}, {KEY: "three rows resist"}, 1, "MET, and called short"),
+    ],
+)
+def test_a_bound_that_is_not_met_needs_a_reason(
+    bound: dict[str, float],
+    short: dict[str, str],
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run_with(monkeypatch, tmp_path, {KEY: {"at_most": 0.5, "tolerance": 0.02}}) == 0
-    assert "not met" in capsys.readouterr().out
+    assert run_with(monkeypatch, tmp_path, {KEY: bound | {"tolerance": 0.02}}, short) == code
+    assert said in capsys.readouterr().out
 
 
 def test_a_run_fails_where_a_check_crashed(
@@ -275,7 +291,7 @@ def test_a_run_without_its_data_says_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(datafiles, "FOLDER", tmp_path)
-    held = {"data": {"labelled": {"file": "gone.jsonl", "sha256": ""}}, "fidelity": {"figures": {}}}
+    held = {"data": {"labelled": {"file": "gone.jsonl", "sha256": ""}}, "fidelity": {"figures": {}, "short": {}}}
     monkeypatch.setattr(datafiles, "conditions", lambda: held)
     monkeypatch.setattr(fidelity, "RESULTS", tmp_path / "fidelity.json")
     assert fidelity.main(["--parts", "labelled"]) == 2
@@ -339,7 +355,7 @@ def test_mutants_of_words_in_no_list_stand_apart() -> None:
     assert found["mutants, unlisted words/modality/not PRESERVED"].value == 0.0
 
 
-def test_questions_that_are_open_even_unchanged_are_left_out() -> None:
+def test_questions_that_are_open_even_unchanged_are_told_apart() -> None:
     about = {"set": "controls", "kind": "filler", "edit": "keep", "seeded": False, "listed": True}
     outcomes = [
         checks.Outcome(checks.Task("mutants", row, "a", "a", (), {"set": "unchanged"}), verdict)
@@ -349,7 +365,8 @@ def test_questions_that_are_open_even_unchanged_are_left_out() -> None:
         for row, verdict in (("open", "uncertain"), ("whole", "preserved"))
     ]
     found = mutation.figures(outcomes)
-    assert found["controls/filler/PRESERVED"].value == 1.0
+    assert found["controls/filler/PRESERVED"].value == 0.5
+    assert found["controls/filler/whole questions/PRESERVED"].value == 1.0
     assert found["unchanged/PRESERVED"].value == 0.5
 
 
