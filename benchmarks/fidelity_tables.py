@@ -27,6 +27,7 @@ def tables(results: Results) -> dict[str, str]:
         "self-corrections": _verdicts("disfl", ("fluent", "withdrawn"), figures),
         "pairs": _pairs(figures),
         "mutants": _mutants("mutants", figures),
+        "in-conversation": _mutants("mutants, in conversation", figures),
         "unlisted": _mutants("mutants, unlisted words", figures),
         "controls": _controls(figures),
         "conditions": _conditions(results),

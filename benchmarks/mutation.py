@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +16,7 @@ from stats import Figure, share
 
 Figures = dict[str, Figure]
 _UNCHANGED = "unchanged"
+_IN_CONVERSATION = "mutants, in conversation"
 # Their triggers are words of closed classes; those of the other kinds are values or whole questions.
 _BY_WORD = {"bound", "unit", "negation", "comparison", "quantifier", "modality", "answer_word", "qualifier"}
 
@@ -27,6 +29,7 @@ def tasks(rows: Iterable[datafiles.Row], seed: int, per_edit: int) -> list[Task]
     """
     drawn: dict[tuple[str, str, str], list[tuple[bool, str, Task]]] = defaultdict(list)
     unchanged: dict[str, Task] = {}
+    in_conversation: list[Task] = []
     words = _listed_words()
     for row in rows:
         history = tuple(datafiles.history(row))
@@ -42,10 +45,16 @@ def tasks(rows: Iterable[datafiles.Row], seed: int, per_edit: int) -> list[Task]
             about["listed"] = _is_listed(mutant, words)
             identifier = f"{row['id']}:{name}:{number}"
             task = Task("mutants", identifier, mutant.base, mutant.text, history, about)
+            if _is_of_turn(name, mutant, row["original"]):
+                talk = about | {"set": _IN_CONVERSATION}
+                in_conversation.append(
+                    Task("mutants", f"{identifier}:talk", row["original"], mutant.text, history, talk)
+                )
             lot = hashlib.sha256(f"{seed}:{identifier}".encode()).hexdigest()
             drawn[name, mutant.kind.value, mutant.edit.value].append((mutant.seeded, lot, task))
     chosen = {task.id for group in drawn.values() for *_, task in sorted(group, key=_lot)[:per_edit]}
     made = [task for group in drawn.values() for *_, task in group if task.id in chosen]
+    made += in_conversation
     return [unchanged[row] for row in dict.fromkeys(task.about["of"] for task in made)] + made
 
 
@@ -68,6 +77,9 @@ def figures(outcomes: Sequence[Outcome]) -> Figures:
             groups[f"controls/{about['kind']}/whole questions"].append(o.verdict)
         whole = f"{about['set']}/{about['kind']}" if about["listed"] else f"mutants, unlisted words/{about['kind']}"
         groups[whole].append(o.verdict)
+        if about["set"] == _IN_CONVERSATION:
+            groups[f"{_IN_CONVERSATION}/{about['kind']}"].append(o.verdict)
+            continue
         if about["listed"] and about["set"] == "mutants":
             groups[f"{whole}/{about['edit']}"].append(o.verdict)
         if about["listed"] and not about["seeded"]:
@@ -85,6 +97,17 @@ def _made(row: datafiles.Row, seed: int) -> Iterator[tuple[str, Mutant]]:
     context = "\n".join(text for _, text in datafiles.history(row))
     yield from (("mutants", mutant) for mutant in mutants(row["human"], context=context, seed=seed))
     yield from (("controls", control) for control in controls(row["human"], context=context, seed=seed))
+
+
+def _is_of_turn(name: str, mutant: Mutant, turn: str) -> bool:
+    """True for words that a mutant took from the question as the user put it, too."""
+    taken = mutant.before.strip(" ,.?").lower()
+    return (
+        name == "mutants"
+        and not mutant.seeded
+        and bool(taken)
+        and re.search(rf"\b{re.escape(taken)}\b", turn.lower()) is not None
+    )
 
 
 def _lot(item: tuple[bool, str, Task]) -> tuple[bool, str]:

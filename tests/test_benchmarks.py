@@ -330,17 +330,33 @@ def test_every_condition_is_one_of_a_part_and_can_be_recorded() -> None:
 def test_mutants_are_drawn_by_the_seed_and_checked_against_their_base() -> None:
     history = [{"role": "user", "text": "Boats"}]
     rows = [
-        {"id": str(year), "human": f"Which boats did not sail from Lund in {year}?", "history": history}
+        {
+            "id": str(year),
+            "original": "Which of them did not sail?",
+            "human": f"Which boats did not sail from Lund in {year}?",
+            "history": history,
+        }
         for year in range(1950, 1960)
     ]
     drawn = mutation.tasks(rows, seed=1, per_edit=2)
-    groups = [(task.about["set"], task.about["kind"], task.about["edit"]) for task in drawn if "kind" in task.about]
+    groups = [
+        (task.about["set"], task.about["kind"], task.about["edit"])
+        for task in drawn
+        if task.about["set"] in {"mutants", "controls"}
+    ]
     assert drawn
     assert max(groups.count(group) for group in groups) == 2
     assert drawn == mutation.tasks(rows, seed=1, per_edit=2)
     assert drawn != mutation.tasks(rows, seed=2, per_edit=2)
     assert all((task.turn != task.rewrite) == (task.about["set"] != "unchanged") for task in drawn)
-    negations = [task for task in drawn if task.about.get("kind") == "negation" and task.about["edit"] == "drop"]
+    talks = [task for task in drawn if task.about["set"] == "mutants, in conversation"]
+    assert talks
+    assert {(task.turn, task.about["kind"]) for task in talks} == {("Which of them did not sail?", "negation")}
+    negations = [
+        task
+        for task in drawn
+        if task.about["set"] == "mutants" and task.about["kind"] == "negation" and task.about["edit"] == "drop"
+    ]
     assert [task.about["seeded"] for task in negations] == [False, False]  # each question has one of its own
 
 

@@ -70,11 +70,14 @@ def _date(m: re.Match[str]) -> Found:
     return Kind.TIME, f"{year or '-'}-{month:02}" + (f"-{day:02}" if day else "")
 
 
+_EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
 def _day_and_month(m: re.Match[str]) -> Found:
     """5/11: the fifth of November, in East Asia the eleventh of May."""
     one, other = int(m["one"]), int(m["other"])
-    days = [f"--{month:02}-{day:02}" for day, month in ((one, other), (other, one)) if 0 < month < 13 and 0 < day < 32]
-    return (Kind.TIME, "|".join(dict.fromkeys(days))) if days else None
+    day, month = (other, one) if _EAST_ASIAN.search(m.string) else (one, other)
+    return (Kind.TIME, f"--{month:02}-{day:02}") if 0 < month < 13 and 0 < day < 32 else None
 
 
 def _clock(m: re.Match[str]) -> Found:
