@@ -198,11 +198,13 @@ def _keep_worded(state: _State, filtered: Filtered) -> None:
 
 
 def _pair_misspelt(state: _State) -> None:
-    """Pairs a name that the conversation does not know with one that it knows, spelt nearly so: likely a slip."""
-    known = state.past.vocabulary
-    names = [
-        t for t in state.rewrite.tokens if t.kind is Kind.ENTITY and all(map(known.supports_name, _words(state, t)))
-    ]
+    """Pairs a name that the conversation does not know with one spelt nearly so, which it knows: likely a slip.
+
+    On the first turn it knows none, and any such name will do.
+    """
+    known, first = state.past.vocabulary, not state.past.messages
+    names = [t for t in state.rewrite.tokens if t.kind is Kind.ENTITY]
+    names = [t for t in names if first or all(map(known.supports_name, _words(state, t)))]
     for ours in [t for t in state.ours if t.kind is Kind.ENTITY]:
         if all(map(known.supports_name, state.turn.words_of(ours))):
             continue
