@@ -132,6 +132,8 @@ def _is_doubtful(scene: Scene, token: ProtectedToken) -> bool:
     opens the sentence, where the capital says nothing.
     """
     words = scene.turn.words_of(token)
+    if any(u.kind is UnitKind.CORRECTION and u.holds(words[0].i) for u in scene.turn.regions.asking):
+        return False
     recent = scene.past.recent(1).vocabulary
     if not scene.alignment.is_edit and all(map(recent.supports_name, words)):
         return True

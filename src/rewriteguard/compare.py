@@ -208,9 +208,12 @@ def _pair_misspelt(state: _State) -> None:
     for ours in [t for t in state.ours if t.kind is Kind.ENTITY]:
         if all(map(known.supports_name, state.turn.words_of(ours))):
             continue
-        theirs = next((t for t in names if entity.resembles(ours.value, t.value)), None)
-        if theirs is not None:
-            state.settle(state.altered, ours, theirs)
+        swapped = next((t for t in names if entity.is_transposed(ours.value, t.value)), None)
+        near = next((t for t in names if entity.resembles(ours.value, t.value)), None)
+        if swapped is not None and not first:
+            state.settle(state.kept, ours, swapped)
+        elif near is not None:
+            state.settle(state.altered, ours, near)
 
 
 def _words(state: _State, theirs: ProtectedToken) -> list[Word]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from rewriteguard.alignment import Change
 from rewriteguard.conversation import Role
+from rewriteguard.extract import answer_type
 from rewriteguard.grounding import source_of_words
 from rewriteguard.language import lexicon
 from rewriteguard.reading import Past, Reading
@@ -76,12 +77,13 @@ def _changes(scene: Scene) -> list[Change]:
 
 def _is_cut(scene: Scene, word: Word) -> bool:
     said = scene.rewrite.vocabulary.supports(word) or scene.beside.vocabulary.supports(word)
+    said = said or word.lower in answer_type.WORDS  # "when was the time that" asks no more than "when"
     return is_content(word) and not said and scene.turn.regions.protects(word.i) and not _is_judged(word, scene.turn)
 
 
 def _is_plain(word: Word, reading: Reading) -> bool:
     """A name in place of a noun says which one is meant; another common word is another thing."""
-    plain = word.pos in {"NOUN", "ADJ", "ADV", "VERB"} and word.text.islower() and is_content(word)
+    plain = word.pos in {"NOUN", "ADJ", "ADV"} and word.text.islower() and is_content(word)  # verbs have many synonyms
     return plain and not _is_judged(word, reading)
 
 
@@ -95,7 +97,12 @@ def _drifted(scene: Scene) -> Iterable[Finding]:
     for token in scene.comparison.carried:
         if not scene.dependent and _is_foreign(scene, token):
             yield Finding("drifted", token.kind, _with_source(token, scene.past))
-        elif token.kind in _NAMED and not extends_name(token, scene.turn, scene.rewrite) and _is_stale(token, scene):
+        elif (
+            token.kind in _NAMED
+            and token.value != "present"
+            and not extends_name(token, scene.turn, scene.rewrite)
+            and _is_stale(token, scene)
+        ):
             yield Finding("drifted.stale", token.kind, _with_source(token, scene.past))
     if scene.turn.regions.units and not scene.turn.regions.asking and not scene.dependent:
         new = new_words(scene.rewrite, scene.turn)

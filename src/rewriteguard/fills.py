@@ -160,7 +160,8 @@ def _filled_from_nowhere(scene: Scene) -> Iterable[Finding]:
     gone = [r for r in pointing if r.last - r.first == 1 and not _still_points(scene, r)]
     new = new_words(scene.rewrite, scene.turn)
     nouns = [w for w in new if w.pos in {"NOUN", "PROPN"}]
-    if scene.past.messages and gone and nouns and not any(scene.past.vocabulary.supports(w) for w in new):
+    grounded = any(scene.past.vocabulary.supports(w) for w in new)
+    if scene.past.messages and gone and nouns and not grounded and scene.alignment.is_edit:
         evidence = reference_evidence("turn", scene.turn, gone[0]), run_evidence("rewrite", scene.rewrite, nouns[:1])
         yield Finding("invented.fill", Kind.TOPIC, evidence)
 

@@ -70,6 +70,8 @@ def paraphrases(value: str) -> tuple[tuple[str, ...], ...]:
     return _PARAPHRASES.get(value, ())
 
 
+WORDS = frozenset(phrase for phrases in _TABLE.values() for phrase in phrases if " " not in phrase)
+"""Single words that ask for a kind of answer: "year", "price", "reason"."""
 _PARAPHRASES = {name: tuple(tuple(phrase.split()) for phrase in phrases) for name, phrases in _TABLE.items()}
 
 

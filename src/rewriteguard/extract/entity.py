@@ -95,12 +95,16 @@ def are_places(ours: str, theirs: str) -> bool:
     return bool(one and other) and one != other
 
 
+def is_transposed(ours: str, theirs: str) -> bool:
+    """True where two letters changed places."""
+    same = len(ours) == len(theirs) and sorted(ours) == sorted(theirs) and not any(c.isdigit() for c in ours)
+    return same and DamerauLevenshtein.distance(ours, theirs) == 1
+
+
 def resembles(ours: str, theirs: str) -> bool:
-    """True for a typo where the other name is known: two letters that changed places, or slips in a longer name."""
+    """True for spellings that slips of the pen may explain."""
     if any(c.isdigit() for c in ours + theirs) or ours.isascii() != theirs.isascii() or are_places(ours, theirs):
         return False
-    if len(ours) == len(theirs) and sorted(ours) == sorted(theirs):
-        return DamerauLevenshtein.distance(ours, theirs) == 1
     return min(len(ours), len(theirs)) >= _TYPO_LENGTH and fuzz.ratio(ours, theirs) >= _SIMILAR
 
 
