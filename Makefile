@@ -6,7 +6,7 @@ PEERS := .venv-peers
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit docs fidelity fidelity-peers clean
+.PHONY: help demo test lint types unit docs fidelity fidelity-check fidelity-peers clean
 
 help: ## Shows this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,9 @@ docs: $(READY) ## Builds the documentation into site/.
 
 fidelity: $(READY) ## Measures how well good rewrites are told from bad ones, and writes docs/benchmarks.md.
 	$(BIN)/python benchmarks/fidelity.py; code=$$?; $(BIN)/python benchmarks/fidelity.py --report && exit $$code
+
+fidelity-check: $(READY) ## Measures labelled and human rewrites, and fails where a figure has moved.
+	$(BIN)/python benchmarks/fidelity.py --parts labelled,human --check
 
 fidelity-peers: ## Makes the cosines that fidelity compares with, in an environment of its own (torch).
 	$(PYTHON) -m venv $(PEERS)
