@@ -34,7 +34,6 @@ _RANGE = re.compile(
 _IN_YEAR = re.compile(r"\bin\s(?=(?:1[5-9]|20)\d\d(?:\s?[?,]))")
 _UNIT = re.compile(rf"(?<=\d\s)(?P<unit>{any_of(a for a, _ in WORDS['units']['spellings'])})(?![\w-])")
 _NAMED = re.compile(r"(?P<full>[A-Z]\w+(?:\s(?:of|for|and|the)|\s[A-Z]\w+){1,6})\s\((?P<short>[A-Z]{2,6})\)")
-_AFTER_DID = re.compile(r"\b(?:did|does|do|to)\s[^?]{0,60}\Z", re.IGNORECASE)
 
 
 def formats(question: Question) -> Iterator[Mutant]:
