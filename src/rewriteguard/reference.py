@@ -86,9 +86,9 @@ def leans_on_talk(reading: Reading, references: Sequence[Reference]) -> bool:
     """True where a turn needs the conversation: words that point outside it, or hardly any words of its own.
 
     A known noun alone ("the limit") counts only where the turn names nothing. A turn of one or two content words and no
-    name needs the talk as often as not: with both rules balanced accuracy rose from .73 to .80 and from .67 to .70 on the
-    two halves of 240 labelled rewrites (MTRAG, CAsT 2021), where a logistic model over 20 features, fitted on the first
-    half, reached .72 on the second.
+    name needs the talk as often as not: with both rules balanced accuracy rose from .73 to .80 and from .67 to .70 on
+    the two halves of 240 labelled rewrites (MTRAG, CAsT 2021), where a logistic model over 20 features, fitted on the
+    first half, reached .72 on the second.
     """
     named = any(t.kind in (Kind.ENTITY, Kind.IDENTIFIER) for t in reading.tokens)
     asked = [w for w in reading.content if reading.regions.protects(w.i)]
