@@ -1,0 +1,81 @@
+"""A rewrite that edits the user's sentence, and one that words it anew: which rule speaks, on sentences of our own."""
+
+from __future__ import annotations
+
+import pytest
+
+from rewriteguard.guard import Guard
+
+SHOP = (("user", "Do you sell garden benches?"), ("assistant", "Yes, oak and teak benches, and the Hartwell table."))
+LENT = (("user", "Where is the Arndale library?"), ("assistant", "The Arndale library is on Mill Street."))
+
+RULES: list[tuple[str, str, tuple[tuple[str, str], ...], str, str]] = [
+    # Small words put into, or exchanged in, the user's own sentence.
+    ("Which halls have a stage?", "Which halls must have a stage?", (), "invented.modality", "changed"),
+    ("Which halls have a stage?", "Which halls have the longest stage?", (), "invented.comparison", "changed"),
+    ("Who wrote the report?", "Who wrote the first report?", (), "invented.quantifier", "changed"),
+    ("Do all of the buses stop here?", "Do some of the buses stop here?", (), "altered.quantifier", "changed"),
+    ("Do most of the buses stop here?", "Do a few of the buses stop here?", (), "altered.quantifier", "changed"),
+    ("What can I bring to the museum?", "What must I bring to the museum?", (), "altered.modality", "changed"),
+    # The same words in a sentence that says the question anew.
+    (
+        "How would you clean the floor without bleach?",
+        "Which cleaning agents are recommended for wooden parquet?",
+        (),
+        "dropped.unsaid",
+        "uncertain",
+    ),
+    # Whole questions.
+    (
+        "When does the fair open?",
+        "When does the fair open? Who sponsors fireworks?",
+        (),
+        "invented.question",
+        "changed",
+    ),
+    ("Who runs the mill? Which tram stops nearby?", "Who runs the mill?", (), "question_lost", "changed"),
+    # One thing for several.
+    ("Can any be left outside?", "Can the Hartwell table be left outside?", SHOP, "ambiguous.set", "changed"),
+    # Names: a slip is in doubt, another country is not.
+    ("When did Massachussets ban it?", "When did Massachusetts ban it?", (), "altered.doubtful", "uncertain"),
+    ("Do I need a visa for Iceland?", "Do I need a visa for Ireland?", (), "altered.entity", "changed"),
+    # Self-corrections.
+    ("Trains to Bath, no sorry, Bristol?", "Trains to Bath?", (), "correction_lost", "changed"),
+    ("Trains to Bath, no sorry, Bristol?", "Trains to Bath and Bristol?", (), "correction_lost.half", "uncertain"),
+    ("Who built, I mean when was the mill built?", "Who built the mill?", (), "correction_lost", "changed"),
+    ("Which rooms have no in-room safe?", "Which rooms have in-room safe?", (), "dropped.negation", "changed"),
+    ("Which ER nurses work nights?", "Which nurses work nights?", (), "dropped.entity", "changed"),
+    # A word left out of a complete question, or another in its place.
+    ("When does the college bookshop open?", "When does the bookshop open?", (), "dropped.cut", "uncertain"),
+    ("What is the vernal feast called?", "What is the autumnal feast called?", (), "altered.word", "uncertain"),
+]
+
+PRESERVED: list[tuple[str, str, tuple[tuple[str, str], ...]]] = [
+    ("Trains to Bath, no sorry, Bristol?", "Trains to Bristol?", ()),
+    ("Who was or rather when was the mill built?", "When was the mill built?", ()),
+    ("Do you rent scooters or, um, bicycles?", "Do you rent bicycles?", ()),
+    ("Rates of the BoE in May 2021", "Rates of the Bank of England in May 2021", ()),
+    ("Does the WHO list it as a drug?", "Does the World Health Organization list it as a drug?", ()),
+    ("Which plan costs $15 a month?", "Which plan costs $15 monthly?", ()),
+    ("Is it in the most recent survey of ships?", "Is it in the latest survey of ships?", ()),
+    ("Does Nodejs run there?", "Does Node.js run there?", ()),
+    ("Opening hours of the Anrdale library", "Opening hours of the Arndale library", LENT),
+    ("how offen does the tram run?", "How often does the tram run?", ()),
+]
+
+
+@pytest.mark.parametrize(("turn", "rewrite", "history", "rule", "verdict"), RULES, ids=[row[1] for row in RULES])
+def test_the_rule_that_speaks(
+    guard: Guard, turn: str, rewrite: str, history: tuple[tuple[str, str], ...], rule: str, verdict: str
+) -> None:
+    found = guard.check(turn, rewrite, history)
+    assert rule in {violation.rule for violation in found.violations}, found.explain()
+    assert found.verdict == verdict, found.explain()
+
+
+@pytest.mark.parametrize(("turn", "rewrite", "history"), PRESERVED, ids=[row[1] for row in PRESERVED])
+def test_nothing_is_said_of_a_good_one(
+    guard: Guard, turn: str, rewrite: str, history: tuple[tuple[str, str], ...]
+) -> None:
+    found = guard.check(turn, rewrite, history)
+    assert found.verdict == "preserved", found.explain()
