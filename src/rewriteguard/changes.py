@@ -95,6 +95,8 @@ def _row(scene: Scene, token: ProtectedToken) -> str:
         return "unsaid" if token.kind is Kind.NEGATION or token.value in _REVERSING else "reworded"
     if token.kind is Kind.COMPARISON and not is_graded(token):
         return "direction"
+    if token.kind is Kind.NEGATION and _took_back(scene, positions[0]):
+        return "doubtful"
     if token.kind is Kind.NEGATION and (token.relation == CONTRAST or _sets_apart(scene, positions[0])):
         return "contrast"
     if token.kind is Kind.QUANTIFIER and _counts_off(token):  # what "first" picks is often named instead
@@ -177,6 +179,16 @@ def _sets_apart(scene: Scene, position: int) -> bool:
         return True
     units = [u for u in scene.turn.regions.asking if u.holds(position)]
     return bool(units) and units[0].kind is UnitKind.CORRECTION and scene.turn.words[position - 1].text == ","
+
+
+def _took_back(scene: Scene, position: int) -> bool:
+    """True for "no" between two words of which the rewrite left out the first: the user may have corrected himself."""
+    words = scene.turn.words
+    if words[position].lower != "no" or not 0 < position < len(words) - 1:
+        return False
+    before, after = words[position - 1], words[position + 1]
+    holds = scene.rewrite.vocabulary.supports
+    return is_content(before) and is_content(after) and holds(after) and not holds(before)
 
 
 def _counts_off(token: ProtectedToken) -> bool:

@@ -12,10 +12,12 @@ from rewriteguard.words import Word
 _EDITING = table("editing")
 _HESITATIONS = table("hesitations")
 _LEADS = table("leads")
+_WISHES = table("wishes")
 _CLEAR = frozenset(lexicon.phrases("regions", "clear_repairs"))
 _PAUSES = frozenset(lexicon.phrases("regions", "pauses"))
 _NOT_MEANT = lexicon.words("regions", "not_meant")
 _NEVER_ALONE = frozenset(lexicon.phrases("regions", "never_alone"))
+_BEHIND_OR = frozenset(lexicon.phrases("regions", "takes_back_behind_or"))
 _NOT_REPAIR_AFTER = lexicon.words("regions", "no_repair_after")
 _NOT_REPAIR_BEFORE = lexicon.words("regions", "no_repair_before")
 _QUESTION_WORDS = lexicon.words("regions", "questions")
@@ -25,6 +27,10 @@ _DASHES = frozenset({",", "-", "--", "...", "(", ":"})
 _GOVERNORS = frozenset({"VERB", "AUX", "ADP", "CCONJ", "SCONJ", "PART", "ADV", "PUNCT", ""})
 _NOMINAL = frozenset({"DET", "ADJ", "NOUN", "PROPN", "NUM", "PART"})
 _JOINERS = frozenset({"of", "and", "&", "the"})
+_CONTINUES = frozenset({"and", ",", "or", "know", "tell", "say", "ask", "exactly", "about"})
+_RELATIVE = frozenset({"who", "whom", "whose", "whether"})
+_BROKEN_OFF = 4  # words of a start that was broken off, at most
+_INVERTS_WITHIN = 2  # words between a question word and its verb
 _FURTHEST = 12  # words before the marker at which a repeated word shows where the repair starts
 
 
@@ -51,12 +57,37 @@ def repairs(words: Sequence[Word]) -> Iterable[Repair]:
     while i < len(words):
         if words[i].text in END_MARKS:
             begin = i + 1
+        again = _second_start(words, i) if i == begin else i
+        if again > i:
+            yield Repair(begin, begin, again, again)
+            i = again
+            continue
         resumed = _marker_end(words, begin, i) if i > begin else i
         if resumed > i and resumed < len(words) and words[resumed].text not in END_MARKS:
             yield Repair(begin, _first_withdrawn(words, begin, i, resumed), i, resumed)
             i = resumed
         else:
             i += 1
+
+
+def _second_start(words: Sequence[Word], begin: int) -> int:
+    """Where a question starts anew whose first start was broken off ("How many what is the"); `begin` for no such."""
+    if _question_start(words, begin, len(words), within=2) is None:
+        return begin
+    for i in range(begin + 1, min(begin + _BROKEN_OFF + 1, len(words))):
+        if words[i].text in END_MARKS or words[i].lower in _CONTINUES:
+            return begin
+        asked = _question_start(words, i, len(words), within=2)
+        if i > begin + 1 and asked is not None and _inverts(words, asked):
+            return i
+    return begin
+
+
+def _inverts(words: Sequence[Word], i: int) -> bool:
+    """True for a question word with its verb before the subject: "where was", "how many months did"."""
+    ahead = words[i + 1 : i + 2 + _INVERTS_WITHIN]
+    verb = next((n for n, w in enumerate(ahead) if w.pos == "AUX"), None)
+    return verb is not None and all(w.pos in _NOMINAL for w in ahead[:verb]) and words[i].lower not in _RELATIVE
 
 
 def _marker_end(words: Sequence[Word], begin: int, i: int) -> int:
@@ -84,13 +115,16 @@ def _takes_back(words: Sequence[Word], begin: int, i: int, end: int, said: Seque
     before, after = words[i - 1], words[end]
     restarts = after.lower in _QUESTION_WORDS
     if all(term in _NEVER_ALONE for term in said):  # "Where were or what gauge of rail is used"
+        if said[0] == "or" and (said[-1] in _BEHIND_OR or (len(said) == 1 and match(_WISHES, words, end, len(words)))):
+            return True
         return restarts and ((before.pos == "AUX" and said[0] == "or") or said[-1] not in _MILD)
     if before.lower in _NOT_REPAIR_AFTER or (said[-1] == "no" and any(w.lower == "no" for w in words[begin:i])):
         return False  # "little or no rust", "no bus or no train"
     if len(said) > 1:
         return said[0] not in _MILD - {"or"}
-    if restarts or match(_LEADS, words, end, len(words)):
-        return said[0] != "no" or _bare_no_takes_back(words, begin, i)
+    lead = match(_LEADS, words, end, len(words))
+    if restarts or lead:
+        return said[0] != "no" or lead > 1 or _bare_no_takes_back(words, begin, i)
     if said[0] == "no":
         return _bare_no_takes_back(words, begin, i)
     behind_thing = before.pos in _NOMINAL or before.text in _DASHES
@@ -106,7 +140,9 @@ def _bare_no_takes_back(words: Sequence[Word], begin: int, i: int) -> bool:
     before, after = words[i - 1], words[i + 1] if i + 1 < len(words) else None
     if after is None or after.lower in _NOT_REPAIR_BEFORE:
         return False
-    if after.lower in _QUESTION_WORDS:
+    if _question_start(words, i + 1, len(words), within=2) is not None:
+        return True
+    if _acts(words, i + 1) or after.pos in {"AUX", "DET"} or before.pos == after.pos == "PROPN":
         return True
     if before.text in _DASHES:
         return after.text in _DASHES or after.pos in {"NUM", "PROPN"} or i + 2 >= len(words)
@@ -114,7 +150,7 @@ def _bare_no_takes_back(words: Sequence[Word], begin: int, i: int) -> bool:
         return False
     # No determiner stands before "the" or "in"; "hotel no smoking" is a list.
     asked = any(w.lower in _QUESTION_WORDS for w in words[begin:i])
-    return asked or after.pos in {"ADP", "DET"} or _acts(words, i + 1)
+    return asked or after.pos == "ADP"
 
 
 def _acts(words: Sequence[Word], i: int) -> bool:
