@@ -9,6 +9,8 @@ from rewriteguard.guard import Guard
 SHOP = (("user", "Do you sell garden benches?"), ("assistant", "Yes, oak and teak benches, and the Hartwell table."))
 LENT = (("user", "Where is the Arndale library?"), ("assistant", "The Arndale library is on Mill Street."))
 
+BAND = (("user", "Who are the Larkhill Singers?"), ("assistant", "A choir founded by Ada Venn, with records of 1974 and 1976."))
+
 RULES: list[tuple[str, str, tuple[tuple[str, str], ...], str, str]] = [
     # Small words put into, or exchanged in, the user's own sentence.
     ("Which halls have a stage?", "Which halls must have a stage?", (), "invented.modality", "changed"),
@@ -25,7 +27,42 @@ RULES: list[tuple[str, str, tuple[tuple[str, str], ...], str, str]] = [
         "dropped.unsaid",
         "uncertain",
     ),
+    # What restricts a thing, taken from it or turned round while a reference is filled.
+    ("What was their first record?", "What was the Larkhill Singers' record?", BAND, "dropped.quantifier", "changed"),
+    (
+        "What is on their last record?",
+        "What is on the Larkhill Singers' record?",
+        BAND,
+        "dropped.quantifier",
+        "changed",
+    ),
+    ("Did their early songs sell?", "Did the Larkhill Singers' songs sell?", BAND, "dropped.qualifier", "changed"),
+    (
+        "Did their early songs sell?",
+        "Did the Larkhill Singers' later songs sell?",
+        BAND,
+        "altered.qualifier",
+        "changed",
+    ),
+    (
+        "Did they win a bigger crowd?",
+        "Did the Larkhill Singers win a smaller crowd?",
+        BAND,
+        "altered.comparison",
+        "changed",
+    ),
+    ("What did she teach?", "Where did Ada Venn teach?", BAND, "altered.answer_type", "changed"),
+    ("How long did she teach?", "When did Ada Venn teach?", BAND, "altered.answer_type", "changed"),
+    ("Did they tour in Wales?", "How did they tour in Wales?", BAND, "altered.answer_type", "changed"),
     # Whole questions.
+    ("What is pewter? And how do we know that?", "What is pewter?", (), "question_lost", "changed"),
+    (
+        "How did Bede shape Ely?",
+        "How did Bede shape Ely? And what were the effects?",
+        (),
+        "invented.question",
+        "changed",
+    ),
     (
         "When does the fair open?",
         "When does the fair open? Who sponsors fireworks?",
@@ -44,6 +81,10 @@ RULES: list[tuple[str, str, tuple[tuple[str, str], ...], str, str]] = [
     ("Trains to Bath, no sorry, Bristol?", "Trains to Bath and Bristol?", (), "correction_lost.half", "uncertain"),
     ("Who built, I mean when was the mill built?", "Who built the mill?", (), "correction_lost", "changed"),
     ("Which rooms have no in-room safe?", "Which rooms have in-room safe?", (), "dropped.negation", "changed"),
+    ("Which cards have no annual fee?", "Which cards have annual fee?", (), "dropped.negation", "changed"),
+    ("Was it bought no built in 1860?", "Was it bought in 1860?", (), "correction_lost", "changed"),
+    # "no" between two things of which the second was kept: perhaps a self-correction.
+    ("Is there a warm no cold spring?", "Is there a cold spring?", (), "dropped.doubtful", "uncertain"),
     ("Which ER nurses work nights?", "Which nurses work nights?", (), "dropped.entity", "changed"),
     # A word left out of a complete question, or another in its place.
     ("When does the college bookshop open?", "When does the bookshop open?", (), "dropped.cut", "uncertain"),
@@ -54,6 +95,18 @@ PRESERVED: list[tuple[str, str, tuple[tuple[str, str], ...]]] = [
     ("Trains to Bath, no sorry, Bristol?", "Trains to Bristol?", ()),
     ("Who was or rather when was the mill built?", "When was the mill built?", ()),
     ("Do you rent scooters or, um, bicycles?", "Do you rent bicycles?", ()),
+    ("How many halls where was the fair held?", "Where was the fair held?", ()),
+    ("Was it bought no built in 1860?", "Was it built in 1860?", ()),
+    ("Trains to Bath or actually Bristol?", "Trains to Bristol?", ()),
+    ("Does Norfolk no Suffolk allow dogs?", "Does Suffolk allow dogs?", ()),
+    ("What was their first record?", "What was the Larkhill Singers' 1974 record?", BAND),
+    ("Which one is the second best hall?", "Which one is the second best hall?", ()),
+    ("Which lake has the highest salt level?", "Which lake has the greatest salt level?", ()),
+    ("Is there a limit on the height?", "What is the height limit?", ()),
+    ("how do i reset a user's password", "How do I reset the user's password?", ()),
+    ("is there a user manual", "the user manual for the Hartwell table", SHOP),
+    ("Was Southern cotton shipped there?", "Was cotton of the South shipped there?", ()),
+    ("Is the day ticket free?", "Is the day ticket complimentary?", ()),
     ("Rates of the BoE in May 2021", "Rates of the Bank of England in May 2021", ()),
     ("Does the WHO list it as a drug?", "Does the World Health Organization list it as a drug?", ()),
     ("Which plan costs $15 a month?", "Which plan costs $15 monthly?", ()),

@@ -11,7 +11,7 @@ from rewriteguard.extract.base import Facts, Match
 from rewriteguard.filters import NO_FILTER, Filtered, same_bound
 from rewriteguard.grounding import source_beside, source_of
 from rewriteguard.reading import Past, Reading
-from rewriteguard.regions import UnitKind
+from rewriteguard.regions import AUXILIARIES, UnitKind
 from rewriteguard.saying import is_twin, rewrite_says, turn_says, words_said
 from rewriteguard.support import is_content
 from rewriteguard.tokens import Kind, ProtectedToken
@@ -133,6 +133,7 @@ def compare(
     _pair(state, Match.UNKNOWN, state.unsure)
     _pair_exchanged(state)
     _pair_openers(state)
+    _pair_asked(state)
     carried, invented = _sources(state)
     return Comparison(
         kept=_ordered(state.kept),
@@ -266,6 +267,37 @@ def _pair_openers(state: _State) -> None:
 def _opening_modal(reading: Reading) -> ProtectedToken | None:
     firsts = {reading.words[unit.first].start for unit in reading.regions.asking if unit.first < len(reading.words)}
     return next((t for t in reading.tokens if t.kind is Kind.MODALITY and t.start in firsts), None)
+
+
+def _pair_asked(state: _State) -> None:
+    """Finds "Where did she study?" in the place of "What did she study?", and "How did it win?" of "Did it win?"."""
+    ours, theirs = _first_asked(state.turn), _first_asked(state.rewrite)
+    if ours is None or theirs is None:
+        return
+    (asked, verb), (other, other_verb) = ours, theirs
+    if any(asked is pair.ours for pair in (*state.kept, *state.altered)):
+        return
+    if asked.value == "polar" and not (state.edited and "?" in state.turn.text):  # "was he his real name" lacks a word
+        return
+    if verb != other_verb or not answer_type.exchanged(asked, other):
+        return
+    if turn_says(other, state.turn, state.rewrite, state.facts) and asked.value != "polar":
+        return
+    content = [w for w in state.turn.content if state.turn.regions.protects(w.i)]
+    if content and all(map(state.rewrite.vocabulary.supports, content)):
+        state.altered.append(Pair(asked, other))
+        if other in state.theirs:
+            state.theirs.remove(other)
+
+
+def _first_asked(reading: Reading) -> tuple[ProtectedToken, str] | None:
+    """The question word that opens a text's first question, and the auxiliary behind it (of "Did it?" itself)."""
+    starts = {reading.words[unit.first].start for unit in reading.regions.asking}
+    token = next((t for t in reading.tokens if t.kind is Kind.ANSWER_TYPE and t.start in starts), None)
+    if token is None:
+        return None
+    behind = [w for w in reading.words if w.start >= (token.start if token.value == "polar" else token.end)]
+    return (token, behind[0].lower) if behind and behind[0].lower in AUXILIARIES else None
 
 
 def _replaces(state: _State, ours: ProtectedToken, theirs: ProtectedToken) -> bool:

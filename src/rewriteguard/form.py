@@ -15,10 +15,13 @@ from rewriteguard.support import is_content
 from rewriteguard.tokens import Evidence, Finding, Kind
 
 _ANSWERS = lexicon.phrases("query", "answers")
+_TALKED_ABOUT = lexicon.phrases("query", "talked_about")
+_NOTHING = frozenset(lexicon.phrases("query", "nothing"))
 _ASKS_BACK = lexicon.phrases("query", "asks_back")
 _ASKS_BACK_INSIDE = lexicon.phrases("query", "asks_back_inside")
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
 _VERBAL = frozenset({"ROOT", "aux", "auxpass"})
+_ACTS = frozenset({"VERB", "AUX", "PART"})
 _LOOP_WORDS, _LOOP_SHARE = 40, 0.25  # a query of 40 words in which three of four are repetitions runs in a loop
 _REPEATED_SHARE = 0.9  # of the content words of an earlier question
 
@@ -73,6 +76,17 @@ def _not_a_query(turn: Reading, rewrite: Reading) -> Evidence | None:
     for phrase in _ANSWERS + _ASKS_BACK:
         if theirs.startswith(phrase) and not theirs[len(phrase) : len(phrase) + 1].isalnum() and phrase not in ours:
             return Evidence("rewrite", rewrite.text[: len(phrase)], 0, len(phrase))
+    for phrase in _TALKED_ABOUT:
+        n = len(phrase.split())
+        if (
+            theirs.startswith(phrase)
+            and n < len(rewrite.words)
+            and rewrite.words[n].pos in _ACTS
+            and phrase not in ours
+        ):
+            return Evidence("rewrite", rewrite.text[: len(phrase)], 0, len(phrase))
+    if theirs.strip(" .!\"'") in _NOTHING:
+        return _whole(rewrite)
     for phrase in _ASKS_BACK_INSIDE:
         start = theirs.find(phrase)
         if start >= 0 and phrase not in ours:

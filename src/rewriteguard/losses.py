@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 from rewriteguard.reading import Reading
 from rewriteguard.regions import QUESTION_WORDS, Unit, UnitKind
 from rewriteguard.scene import Scene, new_words, run_evidence, unit_evidence
 from rewriteguard.support import is_content, negates
 from rewriteguard.tokens import LITERAL, Evidence, Finding, Kind, in_turn
-from rewriteguard.words import Word
+from rewriteguard.words import GRADED, Word
 
 # Content words. Of turns with up to three, half or more were lost and nothing of the history was put in in 4 of 57
 # changed, 2 of 160 preserved and 3 of 639 human rewrites (MTRAG, CAsT 2021, CANARD); in longer turns it was no sign.
 _SHORT = 3
 _SAID = 2  # content words that a lost question has, at least, unless it was cut out and the rest kept word by word
 _RESUMED = 2  # words behind a self-correction that are what was meant, at least: "a new boiler"
-_GRADED = frozenset({"JJR", "RBR", "JJS", "RBS"})
 _BETWEEN = frozenset({"to", "than", "into"})
 # Of the content words, nouns only: it finds none of 160 preserved rewrites (MTRAG, CAsT 2021) and 1 of 639 human ones.
 _CUT_SHARE = 0.33
@@ -60,10 +60,23 @@ def _is_half_lost(scene: Scene, total: int, held: int, units: int, others: bool,
 
 def _is_lost(scene: Scene, unit: Unit, total: int, held: int, alone: bool, others: bool) -> bool:
     """True where nothing is left of a question, and the rest, if there is any, is there."""
-    if held or not (alone or others):
+    cut = scene.alignment.only_cuts and not alone and _is_left_out(scene, unit)
+    if cut:
+        return True
+    return not held and (alone or others) and total >= _SAID
+
+
+def _is_left_out(scene: Scene, unit: Unit) -> bool:
+    """True for a question behind another, of which the rewrite, which adds nothing, has no word in its place."""
+    if unit is scene.turn.regions.asking[0] or not _asks(scene.turn, unit):
         return False
-    cut = scene.alignment.only_cuts and others and _asks(scene.turn, unit)
-    return total >= _SAID or (total > 0 and cut)
+    return _says_none(scene.turn, unit, {w.i for change in scene.alignment.changes for w in change.lost})
+
+
+def _says_none(reading: Reading, unit: Unit, apart: AbstractSet[int]) -> bool:
+    """True where every telling word of a unit is among the positions `apart`."""
+    words = reading.words[unit.first : unit.last]
+    return all(w.i in apart for w in words if is_content(w) or w.lower in QUESTION_WORDS)
 
 
 def _asks(reading: Reading, unit: Unit) -> bool:
@@ -82,10 +95,22 @@ def _added_questions(scene: Scene) -> Iterable[Finding]:
         words = scene.rewrite.words[unit.first : unit.last]
         said = [w for w in words if is_content(w)]
         own = any(scene.turn.vocabulary.supports(w) for w in said)
-        if unit.kind is not UnitKind.QUESTION or own or not _asks(scene.rewrite, unit):
+        if unit.kind is not UnitKind.QUESTION or not _asks(scene.rewrite, unit):
+            continue
+        if unit is units[-1] and _is_put_behind(scene, unit):
+            yield Finding("invented.question", None, (unit_evidence("rewrite", scene.rewrite, unit),))
+            continue
+        if own:
             continue
         if not any(scene.past.vocabulary.supports(w) for w in said) and not _repeats(scene.turn, words):
             yield Finding("invented.question", None, (unit_evidence("rewrite", scene.rewrite, unit),))
+
+
+def _is_put_behind(scene: Scene, unit: Unit) -> bool:
+    """True for a question behind the turn's own whole question, of which every word was kept."""
+    whole = any(u.kind is UnitKind.QUESTION for u in scene.turn.regions.asking)
+    new = {w.i for change in scene.alignment.changes for w in change.new}
+    return whole and scene.alignment.only_adds and _says_none(scene.rewrite, unit, new)
 
 
 def _repeats(turn: Reading, words: Sequence[Word]) -> bool:
@@ -143,7 +168,7 @@ def _swapped_roles(scene: Scene) -> Iterable[Finding]:
     """Who does it and to whom it is done changed places: "who beat X" and "whom did X beat"."""
     ours, theirs = ({*_clauses(reading), *_ends(reading)} for reading in (scene.turn, scene.rewrite))
     for one, between, other in sorted(ours - theirs):
-        if one != other and (other, between, one) in theirs:
+        if one != other and (other, between, one) in theirs - ours:
             yield Finding("altered.roles", Kind.TOPIC, (Evidence("turn", scene.turn.text, 0, len(scene.turn.text)),))
 
 
@@ -176,7 +201,7 @@ def _ends(reading: Reading) -> Iterable[tuple[str, str, str]]:
     for word in reading.words:
         if word.lower in _BETWEEN and before is not None:
             waiting = (before, word)
-        elif is_content(word) and word.tag not in _GRADED:
+        elif is_content(word) and word.tag not in GRADED:
             if waiting is not None:
                 yield waiting[0].stem, waiting[1].lower, word.stem
                 waiting = None

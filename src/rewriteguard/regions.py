@@ -92,8 +92,8 @@ _SCENES = table("scenes")
 _REQUESTS = lexicon.words("regions", "requests")
 QUESTION_WORDS = lexicon.words("regions", "questions")
 """The words that ask, auxiliaries left out."""
-_AUXILIARIES = frozenset(piece for word in lexicon.words("regions", "auxiliaries") for piece in (word, pieces(word)[0]))
-OPENERS = QUESTION_WORDS | _AUXILIARIES
+AUXILIARIES = frozenset(piece for word in lexicon.words("regions", "auxiliaries") for piece in (word, pieces(word)[0]))
+OPENERS = QUESTION_WORDS | AUXILIARIES
 """The words that open a question."""
 
 
@@ -200,7 +200,7 @@ def _opens_question(words: Sequence[Word], i: int) -> bool:
     if word.lower in QUESTION_WORDS:
         return True
     # An auxiliary opens a question only where something follows it that can be its subject.
-    return word.lower in _AUXILIARIES and i + 1 < len(words) and words[i + 1].text not in SOFT_MARKS
+    return word.lower in AUXILIARIES and i + 1 < len(words) and words[i + 1].text not in SOFT_MARKS
 
 
 def _denied_before(words: Sequence[Word], before: Sequence[Unit]) -> bool:
@@ -268,8 +268,8 @@ def _split_questions(words: Sequence[Word], first: int, last: int) -> list[tuple
 def _opens_clause(words: Sequence[Word], i: int) -> bool:
     word, follower = words[i], words[i + 1]
     if word.lower in QUESTION_WORDS:
-        return word.lower not in {"which", "who", "whom", "whose"} or follower.lower in _AUXILIARIES
-    return word.lower in _AUXILIARIES and follower.pos in {"PRON", "DET", "PROPN", "NOUN"} and follower.dep != "dobj"
+        return word.lower not in {"which", "who", "whom", "whose"} or follower.lower in AUXILIARIES
+    return word.lower in AUXILIARIES and follower.pos in {"PRON", "DET", "PROPN", "NOUN"} and follower.dep != "dobj"
 
 
 def _only_marks(words: Sequence[Word], first: int, last: int) -> bool:

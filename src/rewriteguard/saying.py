@@ -93,7 +93,7 @@ def words_said(token: ProtectedToken, own: Reading, other: Reading) -> bool:
     """True where `other` supports every word of a token of `own`, or holds the acronym of them."""
     words = [w for w in own.words_of(token) if any(c.isalnum() for c in w.text)]
     if token.kind is Kind.QUALIFIER:  # "internal" and "international" resemble each other
-        return all(other.vocabulary.holds(w) for w in words)
+        return all(other.vocabulary.holds(w) for w in words if is_content(w))
     supports = other.vocabulary.supports_name if token.kind is Kind.ENTITY else other.vocabulary.supports
     rest = [w for w in words if not supports(w)]
     if token.kind is Kind.ENTITY and _is_written_apart(words, other):

@@ -8,6 +8,9 @@ from spacy.tokens import Doc
 
 from rewriteguard.language.stem import stem
 
+GRADED = frozenset({"JJR", "RBR", "JJS", "RBS"})
+"""Penn tags of comparatives and superlatives."""
+
 
 @dataclass(frozen=True, slots=True)
 class Word:

@@ -59,10 +59,21 @@ def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
     """SAME for one kind of answer; kinds that are asked for in each other's words are the same too."""
     if ours.value == theirs.value or not {ours.value, theirs.value} & STRONG:
         return Match.SAME
+    if {ours.text.lower(), theirs.text.lower()} == _APART:
+        return Match.DIFFERENT
     return Match.SAME if frozenset({ours.value, theirs.value}) in _SHARED else Match.DIFFERENT
 
 
 _SHARED = frozenset({frozenset({"cost", "amount"}), frozenset({"count", "amount"}), frozenset({"duration", "time"})})
+
+
+def exchanged(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
+    """True for a yes or no and one kind of answer in each other's place, and for "what" and one kind."""
+    values = {ours.value, theirs.value}
+    return bool(values & (STRONG | {"manner"}) and "polar" in values) or bool(values & STRONG and "thing" in values)
+
+
+_APART = {"how long", "when"}  # "how long ago" asks for a time
 
 
 def paraphrases(value: str) -> tuple[tuple[str, ...], ...]:

@@ -25,6 +25,7 @@ _PLAIN = lexicon.words("comparison", "plain")
 _BASES = {stem(w): group.split()[0] for group in lexicon.section("comparison")["bases"] for w in group.split()}
 _MEASURED: dict[str, str] = dict(lexicon.section("comparison")["measured"])
 _ANTONYMS = {a: b for one, other in lexicon.section("comparison")["antonyms"] for a, b in ((one, other), (other, one))}
+_LOOSE = {word: scales.split() for word, scales in lexicon.section("comparison")["loose"].items()}
 _VERSUS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("comparison", "versus"))
 _SPELLED = {value: tuple(words.split()) for value, words in lexicon.section("comparison")["spelled"].items()}
 _PAIRS = lexicon.section("comparison")["opposites"]
@@ -74,7 +75,8 @@ def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
     """SAME on one scale in one degree, or in one direction; a synonym of the lists is the same, an opposite is not."""
     if ours.value == theirs.value:
         return Match.SAME
-    return Match.SAME if _synonym(ours.value) == _synonym(theirs.value) else Match.DIFFERENT
+    alike = _synonym(ours.value) == _synonym(theirs.value) or _is_loose(ours.value, theirs.value)
+    return Match.SAME if alike else Match.DIFFERENT
 
 
 def spelled(value: str) -> tuple[str, ...]:
@@ -82,10 +84,22 @@ def spelled(value: str) -> tuple[str, ...]:
     return _SPELLED.get(value, ())
 
 
+def _is_loose(ours: str, theirs: str) -> bool:
+    """True for two words of which one is said of several scales: "greatest" for "highest" and "largest"."""
+    (one, _, degree), (other, _, other_degree) = ours.rpartition(":"), theirs.rpartition(":")
+    return degree == other_degree and (other in _LOOSE.get(one, ()) or one in _LOOSE.get(other, ()))
+
+
 def opposed(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
     """True where the two stand for opposite directions, synonyms included: "rise" and "drop"."""
     one, other = (_direction(token.value.removeprefix("direction:")) for token in (ours, theirs))
     return frozenset({one, other}) in _OPPOSED
+
+
+def are_ends(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
+    """True for the two ends of one scale in the same degree: "bigger" and "smaller"."""
+    (one, _, degree), (other, _, other_degree) = (token.value.rpartition(":") for token in (ours, theirs))
+    return degree == other_degree and other == _ANTONYMS.get(one)
 
 
 def is_graded(token: ProtectedToken) -> bool:

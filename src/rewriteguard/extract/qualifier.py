@@ -24,6 +24,7 @@ for _number, _dimension in enumerate(lexicon.section("qualifier")["dimensions"])
             _FORMS[(_form,)] = _canonical
 _LONGEST = max(len(form) for form in _FORMS)
 _LANGUAGES = lexicon.words("qualifier", "languages")
+_ATTRIBUTIVE = lexicon.words("qualifier", "attributive")
 _EACH = frozenset({"a", "each", "every"})
 _LIMITS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("qualifier", "limits"))
 # Said of a person or a group only after "for": elsewhere they are the topic.
@@ -86,6 +87,8 @@ def _restricts(doc: Doc, word: Token, length: int, value: str) -> bool:
         describes = word.dep_ == "amod" and word.tag_ == "JJ"
         return describes or "for" in before or "among" in before
     follows = word.i > 0 and doc[word.i - 1].pos_ in {"PRON", "NOUN", "PROPN"}
+    if value in _ATTRIBUTIVE and (word.dep_ not in {"amod", "compound"} or word.head.i < word.i):
+        return False
     attribute = not follows and word.i + 1 < len(doc) and doc[word.i + 1].pos_ in {"NOUN", "PROPN"}
     past = word.tag_ == "VBD" and word.dep_ not in {"amod", "acl"} and not attribute
     verb = word.tag_ in {"VBZ", "VBP", "VB"} or past
