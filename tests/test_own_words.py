@@ -9,7 +9,10 @@ from rewriteguard.guard import Guard
 SHOP = (("user", "Do you sell garden benches?"), ("assistant", "Yes, oak and teak benches, and the Hartwell table."))
 LENT = (("user", "Where is the Arndale library?"), ("assistant", "The Arndale library is on Mill Street."))
 
-BAND = (("user", "Who are the Larkhill Singers?"), ("assistant", "A choir founded by Ada Venn, with records of 1974 and 1976."))
+BAND = (
+    ("user", "Who are the Larkhill Singers?"),
+    ("assistant", "A choir founded by Ada Venn, with records of 1974 and 1976."),
+)
 
 RULES: list[tuple[str, str, tuple[tuple[str, str], ...], str, str]] = [
     # Small words put into, or exchanged in, the user's own sentence.
@@ -106,6 +109,13 @@ PRESERVED: list[tuple[str, str, tuple[tuple[str, str], ...]]] = [
     ("how do i reset a user's password", "How do I reset the user's password?", ()),
     ("is there a user manual", "the user manual for the Hartwell table", SHOP),
     ("Was Southern cotton shipped there?", "Was cotton of the South shipped there?", ()),
+    (
+        "Are there any other facts about this choir?",
+        "Are there any other facts about this choir besides who founded it and how it made records?",
+        BAND,
+    ),
+    ("Was the plan proposed that year?", "Was the plan proposed that year?", ()),
+    ("Besides, when does it open?", "When does it open?", ()),
     ("Is the day ticket free?", "Is the day ticket complimentary?", ()),
     ("Rates of the BoE in May 2021", "Rates of the Bank of England in May 2021", ()),
     ("Does the WHO list it as a drug?", "Does the World Health Organization list it as a drug?", ()),

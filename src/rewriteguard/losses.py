@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
+from rewriteguard.phrases import END_MARKS
 from rewriteguard.reading import Reading
 from rewriteguard.regions import QUESTION_WORDS, Unit, UnitKind
 from rewriteguard.scene import Scene, new_words, run_evidence, unit_evidence
@@ -109,6 +110,9 @@ def _added_questions(scene: Scene) -> Iterable[Finding]:
 def _is_put_behind(scene: Scene, unit: Unit) -> bool:
     """True for a question behind the turn's own whole question, of which every word was kept."""
     whole = any(u.kind is UnitKind.QUESTION for u in scene.turn.regions.asking)
+    before = scene.rewrite.words[max(0, unit.first - 2) : unit.first]  # "and" may stand between
+    if not any(w.text in END_MARKS for w in before):  # "... other than how it began and how it ended?"
+        return False
     new = {w.i for change in scene.alignment.changes for w in change.new}
     return whole and scene.alignment.only_adds and _says_none(scene.rewrite, unit, new)
 

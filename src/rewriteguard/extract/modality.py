@@ -47,6 +47,7 @@ def _read(doc: Doc, word: Token) -> tuple[int, str]:
         return 1, "ability"
     name = _CLASSES.get(word.lower_, "")
     # As an attribute ("the required form") it names a thing and no obligation of the user; "May", a can, a must.
-    if word.dep_ == "amod" or (word.lower_ in _NOUNS_TOO and word.tag_ not in {"MD", ""}):
+    # In the past tense it tells what somebody did: "the agent recommended it".
+    if word.dep_ == "amod" or word.tag_ == "VBD" or (word.lower_ in _NOUNS_TOO and word.tag_ not in {"MD", ""}):
         return 1, ""
     return 1, name

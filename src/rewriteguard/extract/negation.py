@@ -65,6 +65,8 @@ def _left_alone(doc: Doc, word: Token) -> bool:
     after = doc[word.i + 1] if word.i + 1 < len(doc) else None
     if word.lower_ == "no" and (after is None or after.is_punct or after.lower_ in _AFTER_ANSWER):
         return True
+    if word.lower_ == "besides" and after is not None and after.text == ",":  # "Besides, it is late"
+        return True
     if word.lower_ == "not" and _is_free_not(before, after):
         return True
     return word.lower_ in _NOT and (_opens_polar(doc, word) or _is_tag_question(doc, word))

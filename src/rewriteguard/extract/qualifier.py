@@ -90,7 +90,8 @@ def _restricts(doc: Doc, word: Token, length: int, value: str) -> bool:
     if value in _ATTRIBUTIVE and (word.dep_ not in {"amod", "compound"} or word.head.i < word.i):
         return False
     attribute = not follows and word.i + 1 < len(doc) and doc[word.i + 1].pos_ in {"NOUN", "PROPN"}
-    past = word.tag_ == "VBD" and word.dep_ not in {"amod", "acl"} and not attribute
+    states = word.i + 1 < len(doc) and doc[word.i + 1].lower_ == "that" and word.tag_ in {"VBD", "VBN"}
+    past = states or (word.tag_ == "VBD" and word.dep_ not in {"amod", "acl"} and not attribute)
     verb = word.tag_ in {"VBZ", "VBP", "VB"} or past
     if verb and length == 1:
         return False
