@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rewriteguard.alignment import align
-from rewriteguard.extract.comparison import are_ends, is_graded, opposed
+from rewriteguard.extract.comparison import is_graded
 from rewriteguard.extract.entity import resembles
 from rewriteguard.extract.negation import CONTRAST
 from rewriteguard.phrases import END_MARKS
-from rewriteguard.reading import Reading
 from rewriteguard.regions import OPENERS, UnitKind
 from rewriteguard.repairs import Repair
+from rewriteguard.restricting import is_cut_from, is_in_place
 from rewriteguard.scene import Scene, invented_words, new_words
 from rewriteguard.support import is_content
 from rewriteguard.tokens import LITERAL, Evidence, Finding, Kind, ProtectedToken, in_rewrite, in_turn
-from rewriteguard.words import GRADED, Word
+from rewriteguard.words import Word
 
 _INVENTED_SHARE = 0.2  # of the content words: in long texts two are a paraphrase (SummEdits)
 # Put into the turn's own sentence: three words in 3 of 119 changed and 1 of 349 preserved rewrites; two into a complete
@@ -27,10 +27,6 @@ _SEVERAL = 2
 # paraphrase: there 3 of 119 changed and 8 of 349 preserved rewrites lost one (MTRAG, CAsT 2021).
 _KEPT_SHARE = 0.8
 # Lost from any sentence these turn the question round: where the wording cannot be followed they are in doubt.
-_BEHIND = 3  # words behind a token that it can describe: "all of the plans"
-_ENDS = frozenset({"1st", "first", "last"})  # "the second plan" points to a list more often than it restricts
-_OWNED = frozenset({"PRP$", "POS"})
-_NAMES_AHEAD = frozenset({'"', "'", "(", ":", ",", "\u201c", "\u2018", "``"})
 _REVERSING = frozenset({"only", "obligation"})
 _ROWS = frozenset({"scene", "reworded", "unsaid", "doubtful"})  # rows of the rule table beside the kinds
 _WORDED = frozenset({Kind.NEGATION, Kind.COMPARISON, Kind.QUANTIFIER, Kind.MODALITY, Kind.QUALIFIER})
@@ -50,7 +46,7 @@ def change_findings(scene: Scene, *, may_carry: bool = True) -> Iterable[Finding
         if pair.theirs is not None:
             slip = pair.ours.kind is Kind.ENTITY and resembles(pair.ours.value, pair.theirs.value)
             row = "doubtful" if slip else _row(scene, pair.ours)
-            if row == "reworded" and _is_in_place(scene, pair.ours, pair.theirs):
+            if row == "reworded" and is_in_place(scene, pair.ours, pair.theirs):
                 row = pair.ours.kind.value
             said = row in _ROWS and pair.ours.kind not in LITERAL
             rule = f"altered.{row if said else pair.ours.kind.value}"
@@ -98,7 +94,7 @@ def _row(scene: Scene, token: ProtectedToken) -> str:
         return "scene"
     if token.kind is Kind.ENTITY and _is_doubtful(scene, token):
         return "doubtful"
-    if token.kind is Kind.QUANTIFIER and token.value in _ENDS and _is_cut_from(scene, token):
+    if token.kind is Kind.QUANTIFIER and is_cut_from(scene, token):
         return token.kind.value
     if token.kind in _WORDED and _is_reworded(scene, token):
         return "unsaid" if token.kind is Kind.NEGATION or token.value in _REVERSING else "reworded"
@@ -134,48 +130,6 @@ def _is_reworded(scene: Scene, token: ProtectedToken) -> bool:
         return True
     found = align(turn, scene.rewrite, own | _pointing(scene))
     return found.kept < _KEPT_SHARE * found.ours and found.theirs > found.ours
-
-
-def _is_in_place(scene: Scene, ours: ProtectedToken, theirs: ProtectedToken) -> bool:
-    """True where both stand before the same thing, or are each other's opposites, whatever is around them."""
-    if ours.kind is theirs.kind is Kind.COMPARISON and (opposed(ours, theirs) or are_ends(ours, theirs)):
-        return True
-    one, other = _described(scene.turn, ours), _described(scene.rewrite, theirs)
-    return one is not None and other is not None and one.stem == other.stem
-
-
-def _is_cut_from(scene: Scene, token: ProtectedToken) -> bool:
-    """True where the thing that a token describes is said without it, and without a name or a word of its own.
-
-    "His first album" may become "his 1974 album" or "the album Thunder", which say which one is meant, but not
-    "Bon Scott's album".
-    """
-    described = _described(scene.turn, token)
-    if described is None or described.tag in GRADED:  # "the second best" is the best of the rest
-        return False
-    position = scene.turn.words_of(token)[0].i
-    owned = position > 0 and scene.turn.words[position - 1].tag in _OWNED
-    places = [w.i for w in scene.rewrite.words if w.stem == described.stem]
-    return bool(places) and not any(_says_which(scene.rewrite.words, i, owned) for i in places)
-
-
-def _says_which(words: Sequence[Word], i: int, owned: bool) -> bool:
-    """True where a name, a number or a word right before or behind the word at `i` says which one it is.
-
-    Where it is somebody's (`owned`), whose it is does not.
-    """
-    if i == 0:
-        return True
-    before, after = words[i - 1], words[i + 1] if i + 1 < len(words) else None
-    if is_content(before) or before.pos == "NUM" or (before.tag == "POS" and not owned):
-        return True
-    return after is not None and (after.pos in {"PROPN", "NUM"} or after.text in _NAMES_AHEAD)
-
-
-def _described(reading: Reading, token: ProtectedToken) -> Word | None:
-    """The content word behind a token, a function word between them allowed."""
-    last = reading.words_of(token)[-1].i
-    return next((w for w in reading.words[last + 1 : last + 1 + _BEHIND] if is_content(w)), None)
 
 
 def _is_doubtful(scene: Scene, token: ProtectedToken) -> bool:

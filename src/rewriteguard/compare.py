@@ -72,6 +72,8 @@ _FREE = frozenset({(Kind.MODALITY, "ability"), (Kind.TIME, "present")}) | {
 
 # Small words that the history holds anyway: only together with the word beside them are they carried over.
 _CLOSED = frozenset({Kind.QUANTIFIER, Kind.MODALITY, Kind.NEGATION, Kind.COMPARISON})
+_LASTS = frozenset({"duration", "time"})
+_ABILITY = frozenset({"can", "could"})  # "Can I make it?" is answered by how
 _NEAR = 5  # words behind a negation that it can still negate: "didn't the court criminally charge"
 
 
@@ -275,19 +277,30 @@ def _pair_asked(state: _State) -> None:
     if ours is None or theirs is None:
         return
     (asked, verb), (other, other_verb) = ours, theirs
-    if any(asked is pair.ours for pair in (*state.kept, *state.altered)):
+    if verb != other_verb or not answer_type.exchanged(asked, other) or not _asks_alike(state, asked):
         return
-    if asked.value == "polar" and not (state.edited and "?" in state.turn.text):  # "was he his real name" lacks a word
+    if any(asked is pair.ours for pair in state.altered):
         return
-    if verb != other_verb or not answer_type.exchanged(asked, other):
+    if asked.value in _LASTS and other.value in _LASTS:
+        if any(w.lower in answer_type.SINCE for reading in (state.turn, state.rewrite) for w in reading.words):
+            return
+        state.kept = [pair for pair in state.kept if pair.ours is not asked]
+    elif "polar" in (asked.value, other.value):
+        if verb in _ABILITY or "?" not in state.turn.text:  # "was he his real name" lacks its question word
+            return
+    elif turn_says(other, state.turn, state.rewrite, state.facts):
         return
-    if turn_says(other, state.turn, state.rewrite, state.facts) and asked.value != "polar":
-        return
-    content = [w for w in state.turn.content if state.turn.regions.protects(w.i)]
-    if content and all(map(state.rewrite.vocabulary.supports, content)):
-        state.altered.append(Pair(asked, other))
-        if other in state.theirs:
-            state.theirs.remove(other)
+    state.altered.append(Pair(asked, other))
+    if other in state.theirs:
+        state.theirs.remove(other)
+
+
+def _asks_alike(state: _State, asked: ProtectedToken) -> bool:
+    """True where the rewrite keeps what the turn asks about, and adds only what the conversation holds."""
+    content = [w for w in state.turn.content if state.turn.regions.protects(w.i) and w.start >= asked.end]
+    added = [w for w in state.rewrite.content if not state.turn.vocabulary.supports(w)]
+    kept = all(map(state.rewrite.vocabulary.supports, content))
+    return bool(content) and kept and all(map(state.past.vocabulary.supports, added))
 
 
 def _first_asked(reading: Reading) -> tuple[ProtectedToken, str] | None:

@@ -16,12 +16,12 @@ from rewriteguard.tokens import Evidence, Finding, Kind
 
 _ANSWERS = lexicon.phrases("query", "answers")
 _TALKED_ABOUT = lexicon.phrases("query", "talked_about")
+_TALKS = lexicon.words("query", "talks")
 _NOTHING = frozenset(lexicon.phrases("query", "nothing"))
 _ASKS_BACK = lexicon.phrases("query", "asks_back")
 _ASKS_BACK_INSIDE = lexicon.phrases("query", "asks_back_inside")
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
 _VERBAL = frozenset({"ROOT", "aux", "auxpass"})
-_ACTS = frozenset({"VERB", "AUX", "PART"})
 _LOOP_WORDS, _LOOP_SHARE = 40, 0.25  # a query of 40 words in which three of four are repetitions runs in a loop
 _REPEATED_SHARE = 0.9  # of the content words of an earlier question
 
@@ -30,7 +30,7 @@ def form_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Findi
     """What shows that a rewrite is no query of its own."""
     if _runs_in_a_loop(rewrite):
         yield Finding("malformed.loop", None, (_whole(rewrite),))
-    span = _not_a_query(turn, rewrite)
+    span = _not_a_query(turn, rewrite, past)
     if span is not None:
         yield Finding("not_a_query", None, (span,))
     elif _states_an_answer(turn, rewrite):
@@ -70,22 +70,23 @@ def _runs_in_a_loop(rewrite: Reading) -> bool:
     return len(lowers) >= _LOOP_WORDS and len(set(lowers)) < _LOOP_SHARE * len(lowers)
 
 
-def _not_a_query(turn: Reading, rewrite: Reading) -> Evidence | None:
-    """The words by which the output answers, comments or asks back; None where the turn itself speaks like that."""
+def _opens_with(text: str, phrase: str) -> bool:
+    return text.startswith(phrase) and not text[len(phrase) : len(phrase) + 1].isalnum()
+
+
+def _not_a_query(turn: Reading, rewrite: Reading, past: Past) -> Evidence | None:
+    """The words by which the output answers, comments or asks back; None where the talk itself goes like that."""
     ours, theirs = turn.text.casefold(), rewrite.text.casefold()
     for phrase in _ANSWERS + _ASKS_BACK:
-        if theirs.startswith(phrase) and not theirs[len(phrase) : len(phrase) + 1].isalnum() and phrase not in ours:
+        if _opens_with(theirs, phrase) and phrase not in ours:
             return Evidence("rewrite", rewrite.text[: len(phrase)], 0, len(phrase))
     for phrase in _TALKED_ABOUT:
-        n = len(phrase.split())
-        if (
-            theirs.startswith(phrase)
-            and n < len(rewrite.words)
-            and rewrite.words[n].pos in _ACTS
-            and phrase not in ours
-        ):
-            return Evidence("rewrite", rewrite.text[: len(phrase)], 0, len(phrase))
-    if theirs.strip(" .!\"'") in _NOTHING:
+        behind = rewrite.words[len(phrase.split()) :]
+        if _opens_with(theirs, phrase) and behind and behind[0].lower in _TALKS:
+            said = f"{phrase} {behind[0].lower}"
+            if said not in ours and not any(said in message.text.casefold() for message in past.messages):
+                return Evidence("rewrite", rewrite.text[: behind[0].end], 0, behind[0].end)
+    if theirs.strip(" .!\"'") in _NOTHING and theirs != ours:
         return _whole(rewrite)
     for phrase in _ASKS_BACK_INSIDE:
         start = theirs.find(phrase)

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from rewriteguard.phrases import END_MARKS
 from rewriteguard.reading import Reading
 from rewriteguard.regions import QUESTION_WORDS, Unit, UnitKind
+from rewriteguard.repairs import Repair
 from rewriteguard.scene import Scene, new_words, run_evidence, unit_evidence
 from rewriteguard.support import is_content, negates
 from rewriteguard.tokens import LITERAL, Evidence, Finding, Kind, in_turn
@@ -96,14 +97,11 @@ def _added_questions(scene: Scene) -> Iterable[Finding]:
         words = scene.rewrite.words[unit.first : unit.last]
         said = [w for w in words if is_content(w)]
         own = any(scene.turn.vocabulary.supports(w) for w in said)
-        if unit.kind is not UnitKind.QUESTION or not _asks(scene.rewrite, unit):
+        if unit.kind is not UnitKind.QUESTION:
             continue
-        if unit is units[-1] and _is_put_behind(scene, unit):
-            yield Finding("invented.question", None, (unit_evidence("rewrite", scene.rewrite, unit),))
-            continue
-        if own:
-            continue
-        if not any(scene.past.vocabulary.supports(w) for w in said) and not _repeats(scene.turn, words):
+        behind = bool(said) and unit is units[-1] and _is_put_behind(scene, unit)
+        from_nowhere = _asks(scene.rewrite, unit) and not own and not _repeats(scene.turn, words)
+        if behind or (from_nowhere and not any(scene.past.vocabulary.supports(w) for w in said)):
             yield Finding("invented.question", None, (unit_evidence("rewrite", scene.rewrite, unit),))
 
 
@@ -127,6 +125,8 @@ def _ignored_repairs(scene: Scene) -> Iterable[Finding]:
     """Self-corrections whose withdrawn words stand in the rewrite, and the words that were meant do not."""
     turn, rewrite = scene.turn, scene.rewrite
     for repair in turn.regions.repairs:
+        if repair.unsure and not any(w.lower == "no" for w in rewrite.words):
+            yield _lost_no(scene, repair)
         taken_back, meant = turn.words[repair.first : repair.marker], turn.words[repair.resumed :]
         for counts in (is_content, _is_question_word):
             kept = [w for w in _only_in(taken_back, meant, counts) if rewrite.vocabulary.holds(w)]
@@ -139,6 +139,15 @@ def _ignored_repairs(scene: Scene) -> Iterable[Finding]:
         beside = [w for w in _only_in(taken_back, meant, _is_literal) if rewrite.vocabulary.holds(w)]
         if beside and len(beside) == len([w for w in taken_back if is_content(w)]):
             yield Finding("correction_lost.half", None, (run_evidence("turn", turn, beside[:1]),))
+
+
+def _lost_no(scene: Scene, repair: Repair) -> Finding:
+    """What a "no" that perhaps took words back says once it is gone: where those words were kept, it negated."""
+    turn = scene.turn
+    taken_back = [w for w in turn.words[repair.first : repair.marker] if is_content(w)]
+    negated = all(map(scene.rewrite.vocabulary.holds, taken_back))
+    row = "negation" if negated else "doubtful"
+    return Finding(f"dropped.{row}", Kind.NEGATION, (run_evidence("turn", turn, [turn.words[repair.marker]]),))
 
 
 def _only_in(words: Sequence[Word], others: Sequence[Word], counts: Callable[[Word], bool]) -> list[Word]:

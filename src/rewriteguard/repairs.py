@@ -20,17 +20,21 @@ _NEVER_ALONE = frozenset(lexicon.phrases("regions", "never_alone"))
 _BEHIND_OR = frozenset(lexicon.phrases("regions", "takes_back_behind_or"))
 _NOT_REPAIR_AFTER = lexicon.words("regions", "no_repair_after")
 _NOT_REPAIR_BEFORE = lexicon.words("regions", "no_repair_before")
+_STARTS = lexicon.words("regions", "broken_off")
+_MEASURED = lexicon.words("regions", "measured")
+_INVERTING = lexicon.words("regions", "inverting")
 _QUESTION_WORDS = lexicon.words("regions", "questions")
 _MILD = frozenset({"or", "like", "so", "well", "just", "but"})  # "just no idea": alone these open no self-correction
 _DASHES = frozenset({",", "-", "--", "...", "(", ":"})
 # A "no" behind these negates what follows it: "have no balcony", "with no fee", "is no longer".
 _GOVERNORS = frozenset({"VERB", "AUX", "ADP", "CCONJ", "SCONJ", "PART", "ADV", "PUNCT", ""})
+_NEGATED = frozenset({"ADJ", "NOUN", "PROPN", "NUM"})
 _NOMINAL = frozenset({"DET", "ADJ", "NOUN", "PROPN", "NUM", "PART"})
 _JOINERS = frozenset({"of", "and", "&", "the"})
-_CONTINUES = frozenset({"and", ",", "or", "know", "tell", "say", "ask", "exactly", "about"})
-_RELATIVE = frozenset({"who", "whom", "whose", "whether"})
-_BROKEN_OFF = 4  # words of a start that was broken off, at most
-_INVERTS_WITHIN = 2  # words between a question word and its verb
+_BARE = frozenset({"NOUN", "AUX"})
+# Broken-off starts of Disfl-QA have up to four words, and their new questions up to two before the verb.
+_BROKEN_OFF = 4
+_INVERTS_WITHIN = 2
 _FURTHEST = 12  # words before the marker at which a repeated word shows where the repair starts
 
 
@@ -43,12 +47,14 @@ class Repair:
         first: Where the words that are taken back start.
         marker: Where the marker starts ("no sorry").
         resumed: Where the words start that are meant.
+        unsure: True for a bare "no" before a noun, which may be negated: "what are places no dogs may enter".
     """
 
     begin: int
     first: int
     marker: int
     resumed: int
+    unsure: bool = False
 
 
 def repairs(words: Sequence[Word]) -> Iterable[Repair]:
@@ -64,22 +70,27 @@ def repairs(words: Sequence[Word]) -> Iterable[Repair]:
             continue
         resumed = _marker_end(words, begin, i) if i > begin else i
         if resumed > i and resumed < len(words) and words[resumed].text not in END_MARKS:
-            yield Repair(begin, _first_withdrawn(words, begin, i, resumed), i, resumed)
+            bare = resumed == i + 1 and words[i].lower == "no" and words[resumed].pos in _NEGATED
+            yield Repair(begin, _first_withdrawn(words, begin, i, resumed), i, resumed, bare)
             i = resumed
         else:
             i += 1
 
 
 def _second_start(words: Sequence[Word], begin: int) -> int:
-    """Where a question starts anew whose first start was broken off ("How many what is the"); `begin` for no such."""
-    if _question_start(words, begin, len(words), within=2) is None:
+    """Where a question starts anew whose first start was broken off ("How many what is the"); `begin` for no such.
+
+    What was broken off is a question word with a noun or an auxiliary: where more was said, it is a clause of its own
+    ("When pregnant what should I eat?", "Who can see what is posted?").
+    """
+    if words[begin].lower not in _STARTS:
         return begin
     for i in range(begin + 1, min(begin + _BROKEN_OFF + 1, len(words))):
-        if words[i].text in END_MARKS or words[i].lower in _CONTINUES:
-            return begin
         asked = _question_start(words, i, len(words), within=2)
-        if i > begin + 1 and asked is not None and _inverts(words, asked):
-            return i
+        if asked is not None:
+            return i if i > begin + 1 and _inverts(words, asked) else begin
+        if words[i].pos not in _BARE and words[i].lower not in _MEASURED:
+            return begin
     return begin
 
 
@@ -87,7 +98,7 @@ def _inverts(words: Sequence[Word], i: int) -> bool:
     """True for a question word with its verb before the subject: "where was", "how many months did"."""
     ahead = words[i + 1 : i + 2 + _INVERTS_WITHIN]
     verb = next((n for n, w in enumerate(ahead) if w.pos == "AUX"), None)
-    return verb is not None and all(w.pos in _NOMINAL for w in ahead[:verb]) and words[i].lower not in _RELATIVE
+    return verb is not None and all(w.pos in _NOMINAL for w in ahead[:verb]) and words[i].lower in _INVERTING
 
 
 def _marker_end(words: Sequence[Word], begin: int, i: int) -> int:
@@ -115,7 +126,9 @@ def _takes_back(words: Sequence[Word], begin: int, i: int, end: int, said: Seque
     before, after = words[i - 1], words[end]
     restarts = after.lower in _QUESTION_WORDS
     if all(term in _NEVER_ALONE for term in said):  # "Where were or what gauge of rail is used"
-        if said[0] == "or" and (said[-1] in _BEHIND_OR or (len(said) == 1 and match(_WISHES, words, end, len(words)))):
+        asks = any(w.lower in _QUESTION_WORDS for w in words[begin:i])  # "Is it Oslo or actually Bergen?" asks which
+        wishes = len(said) == 1 and match(_WISHES, words, end, len(words)) > 0
+        if said[0] == "or" and asks and (said[-1] in _BEHIND_OR or wishes):
             return True
         return restarts and ((before.pos == "AUX" and said[0] == "or") or said[-1] not in _MILD)
     if before.lower in _NOT_REPAIR_AFTER or (said[-1] == "no" and any(w.lower == "no" for w in words[begin:i])):
@@ -148,7 +161,7 @@ def _bare_no_takes_back(words: Sequence[Word], begin: int, i: int) -> bool:
         return after.text in _DASHES or after.pos in {"NUM", "PROPN"} or i + 2 >= len(words)
     if before.pos in _GOVERNORS or (i + 2 < len(words) and words[i + 2].text == "-"):  # "no in-person voting"
         return False
-    # No determiner stands before "the" or "in"; "hotel no smoking" is a list.
+    # No determiner stands before "in"; "hotel no smoking" is a list.
     asked = any(w.lower in _QUESTION_WORDS for w in words[begin:i])
     return asked or after.pos == "ADP"
 

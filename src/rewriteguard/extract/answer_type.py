@@ -35,6 +35,8 @@ _OPENERS = lexicon.words("words", "function") - {
     "because", "since", "although", "until", "unless", "before", "after", "same", "i", "he", "she", "we", "you",
     "they", "one", "ones", "those", "this", "these", "it", "then",
 }  # fmt: skip
+SINCE = frozenset({"since", "until", "till"})
+"""What makes "when" ask for a duration."""
 _CLAUSE_ENDS = frozenset({".", "?", "!", ";", ":"})
 
 
@@ -59,8 +61,6 @@ def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
     """SAME for one kind of answer; kinds that are asked for in each other's words are the same too."""
     if ours.value == theirs.value or not {ours.value, theirs.value} & STRONG:
         return Match.SAME
-    if {ours.text.lower(), theirs.text.lower()} == _APART:
-        return Match.DIFFERENT
     return Match.SAME if frozenset({ours.value, theirs.value}) in _SHARED else Match.DIFFERENT
 
 
@@ -68,12 +68,11 @@ _SHARED = frozenset({frozenset({"cost", "amount"}), frozenset({"count", "amount"
 
 
 def exchanged(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
-    """True for a yes or no and one kind of answer in each other's place, and for "what" and one kind."""
+    """True for a yes or no and one kind of answer in each other's place, "what" and one kind, "how long" and "when"."""
     values = {ours.value, theirs.value}
+    if values == {"duration", "time"}:
+        return True
     return bool(values & (STRONG | {"manner"}) and "polar" in values) or bool(values & STRONG and "thing" in values)
-
-
-_APART = {"how long", "when"}  # "how long ago" asks for a time
 
 
 def paraphrases(value: str) -> tuple[tuple[str, ...], ...]:
@@ -99,7 +98,7 @@ def _read(doc: Doc, word: Token, opened: bool) -> tuple[int, str] | None:
 
 def _leads_to_question_word(doc: Doc, word: Token) -> bool:
     """True for "since when" and "until when"; elsewhere these open a clause."""
-    return word.lower_ in {"since", "until", "till"} and word.i + 1 < len(doc) and doc[word.i + 1].lower_ in _WH
+    return word.lower_ in SINCE and word.i + 1 < len(doc) and doc[word.i + 1].lower_ in _WH
 
 
 def _asks_inside(doc: Doc, word: Token) -> bool:

@@ -24,6 +24,8 @@ WEAK = lexicon.words("quantifier", "weak")
 """Classes that come and go freely; only one in another's place says something."""
 ONLY = frozenset(word for word, name in _GROUPS.items() if name == "only")
 """The words for "only"; "just" counts as one where it stands in its place."""
+ENDS = frozenset({"1st", "first", "last"})
+"""The ends of a row; "the second plan" points to a list more often than it restricts."""
 _FIXED_BEFORE: dict[str, str] = dict(lexicon.section("quantifier")["fixed_before"])
 _FIXED_AFTER: dict[str, str] = dict(lexicon.section("quantifier")["fixed_after"])
 _JUST_BEFORE = lexicon.words("quantifier", "just_before")
