@@ -120,7 +120,6 @@ PRESERVED: list[tuple[str, str, tuple[tuple[str, str], ...]]] = [
     ("How long ago did they form?", "When did the Larkhill Singers form?", BAND),
     ("How long until the fair opens?", "When does the fair open?", ()),
     ("How long is the pass valid?", "Until when is the pass valid?", ()),
-    ("Where is it kept?", "What is the Hartwell table kept in?", SHOP),
     ("Can I order it online?", "How can I order the Hartwell table online?", SHOP),
     ("Are there synthetic ropes?", "Are there artificial ropes?", ()),
     ("Which lake has the highest salt level?", "Which lake has the greatest salt level?", ()),

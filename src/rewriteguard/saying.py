@@ -11,7 +11,7 @@ from rewriteguard.language.stem import stem
 from rewriteguard.reading import Reading
 from rewriteguard.support import Vocabulary, is_content, is_typo
 from rewriteguard.tokens import Kind, ProtectedToken
-from rewriteguard.words import Word, is_word
+from rewriteguard.words import Word
 
 _WORDED = frozenset({Kind.ENTITY, Kind.TOPIC, Kind.IDENTIFIER, Kind.QUALIFIER})
 _NUMBERED = frozenset({Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})
@@ -172,10 +172,7 @@ def _has_alias(token: ProtectedToken, own: Reading, other: Reading, facts: Facts
 
 
 def is_paraphrased(reading: Reading, value: str) -> bool:
-    """True where a text asks for a kind of answer in other words: "price of" for a cost, "what ... in" for a place."""
-    marks_off = [w for w in reading.words if is_word(w)]
-    if value == "place" and marks_off and marks_off[-1].pos == "ADP":
-        return True
+    """True where a text asks for a kind of answer in other words: "price of" for a cost."""
     lowers = [w.lower for w in reading.words]
     return any(_runs(lowers, phrase) for phrase in answer_type.paraphrases(value))
 
