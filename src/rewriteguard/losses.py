@@ -108,8 +108,10 @@ def _added_questions(scene: Scene) -> Iterable[Finding]:
 def _is_put_behind(scene: Scene, unit: Unit) -> bool:
     """True for a question behind the turn's own whole question, of which every word was kept."""
     whole = any(u.kind is UnitKind.QUESTION for u in scene.turn.regions.asking)
-    before = scene.rewrite.words[max(0, unit.first - 2) : unit.first]  # "and" may stand between
-    if not any(w.text in END_MARKS for w in before):  # "... other than how it began and how it ended?"
+    marks = {"?"} if "?" in scene.turn.text else END_MARKS
+    before = [w.text for w in scene.rewrite.words[max(0, unit.first - 2) : unit.first + 1]]  # "and" may stand between
+    # "... other than how it began and how it ended?", "the books Who Won? and Who Lost?"
+    if not marks.intersection(before) or "," in before:
         return False
     new = {w.i for change in scene.alignment.changes for w in change.new}
     return whole and scene.alignment.only_adds and _says_none(scene.rewrite, unit, new)

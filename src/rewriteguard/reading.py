@@ -68,7 +68,7 @@ class Past:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """All words of the history."""
-        return Vocabulary(word for reading in self.readings for word in reading.words)
+        return Vocabulary.joined(reading.vocabulary for reading in self.readings)
 
     def by(self, *roles: Role) -> Past:
         """The messages that one of `roles` said."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from spacy.tokens import Doc
 
@@ -45,7 +46,13 @@ class Word:
 
 def is_word(word: Word) -> bool:
     """False for marks."""
-    return any(c.isalnum() for c in word.text)
+    return has_letters(word.text)
+
+
+@lru_cache(maxsize=65_536)
+def has_letters(text: str) -> bool:
+    """True where a text holds a letter or digit."""
+    return any(c.isalnum() for c in text)
 
 
 def read_words(doc: Doc) -> tuple[Word, ...]:

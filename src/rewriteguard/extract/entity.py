@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import DamerauLevenshtein
@@ -30,6 +31,7 @@ _TYPO_LENGTH = 5
 _SIMILAR = 80  # of 100; people's corrections of misspelt words reach it (MTRAG, CAsT 2021)
 
 
+@lru_cache(maxsize=65_536)
 def canonical(text: str) -> str:
     """The form in which two spellings of one name are equal."""
     plain = unicodedata.normalize("NFKD", text)
