@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -11,7 +11,7 @@ from rewriteguard.alignment import align, words_at
 from rewriteguard.assessment import Assessment, Checked, Fill, Profile
 from rewriteguard.changes import change_findings, invented_word_findings
 from rewriteguard.compare import Comparison, compare
-from rewriteguard.conversation import Conversation, Message, Role
+from rewriteguard.conversation import Conversation
 from rewriteguard.drift import drift_findings
 from rewriteguard.extract.base import Facts
 from rewriteguard.fills import candidates, fill_findings, fills_of
@@ -20,6 +20,7 @@ from rewriteguard.foreign.check import is_short, review
 from rewriteguard.form import form_findings
 from rewriteguard.language.detect import is_foreign, language_of
 from rewriteguard.losses import loss_findings
+from rewriteguard.reader import MAX_MESSAGE, Reader
 from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import Pointer, Reference, leans_on_talk, open_references
 from rewriteguard.sanitize import clean
@@ -29,20 +30,15 @@ from rewriteguard.verdict import judge
 
 MAX_TURN = 4_000  # characters of a turn that are analysed: about 800 words, half a second when new
 MAX_REWRITE = 4_000  # characters; a longer output is no query
-MAX_MESSAGE = 12_000  # characters of one history message that are read
-MAX_PARSED = 1_000  # characters of a user's message that is read in full; longer ones are read by their words
-MAX_HISTORY = 60_000  # characters of the history that are read, the latest; under a second when all are new
-MAX_MESSAGES = 200
 # The other rules of form read English grammar.
 _FORM_OF_ANY_LANGUAGE = frozenset({"malformed.loop", "not_a_query", "altered.lookalike", "language"})
-Read = Callable[[str, bool], Reading]
 
 
 def assess(
     conversation: Conversation,
     raw_rewrite: str,
     *,
-    read: Read,
+    read: Reader,
     equivalents: Mapping[str, frozenset[str]],
     profile: Profile = Profile.CONDENSE,
     reference_date: date | None = None,
@@ -53,7 +49,7 @@ def assess(
     Args:
         conversation: The turn and the messages before it.
         raw_rewrite: The rewriter's output as it came.
-        read: Gives the reading of a text, tagged and parsed or not.
+        read: Reads the texts.
         equivalents: User-given names of one thing.
         profile: What kind of rewriter wrote it.
         reference_date: The day that "today" means.
@@ -94,34 +90,15 @@ def assess(
     )
 
 
-def _read_scene(conversation: Conversation, query: str, read: Read, facts: Facts, beside: Filtered) -> Scene:
-    turn, rewrite = read(conversation.turn, True), read(query, True)
-    past = read_past(conversation, read)
+def _read_scene(conversation: Conversation, query: str, read: Reader, facts: Facts, beside: Filtered) -> Scene:
+    read.together(conversation.turn, query)
+    turn, rewrite, past = read(conversation.turn), read(query), read.past(conversation.history)
     references = open_references(turn, past)
     spans = [_span(turn, r) for r in references if r.first < r.last and r.pointer is not Pointer.RELATIONAL]
     alignment = align(turn, rewrite, words_at(turn, spans))
     comparison = compare(turn, rewrite, past, facts, edited=alignment.is_edit, consumed=spans, filtered=beside)
     dependent = bool(past.messages and references)
     return Scene(turn, rewrite, past, references, comparison, dependent, facts, alignment, beside)
-
-
-def read_past(conversation: Conversation, read: Read) -> Past:
-    """The latest messages, read: user turns in full, since they were turns once, the longer rest by its words alone."""
-    messages = _latest(conversation.history)
-    return Past(messages, tuple(read(m.text[:MAX_MESSAGE], _is_parsed(m)) for m in messages))
-
-
-def _is_parsed(message: Message) -> bool:
-    return message.role is Role.USER and len(message.text) <= MAX_PARSED
-
-
-def _latest(history: tuple[Message, ...]) -> tuple[Message, ...]:
-    """As many of the latest messages as are read within the limits."""
-    left, first = MAX_HISTORY, len(history)
-    while first > max(0, len(history) - MAX_MESSAGES) and left >= len(history[first - 1].text[:MAX_MESSAGE]):
-        first -= 1
-        left -= len(history[first].text[:MAX_MESSAGE])
-    return history[first:]
 
 
 def is_dependent(turn: Reading, past: Past, references: Sequence[Reference] | None = None) -> bool:

@@ -70,6 +70,14 @@ class Tally:
         self.faults.update(sorted({violation.fault.value for violation in assessment.violations}))
         self.kinds.update(sorted({violation.kind.value for violation in assessment.violations if violation.kind}))
 
+    def merge(self, other: Tally) -> None:
+        """Counts what was counted over another part of the log."""
+        self.verdicts.update(other.verdicts)
+        self.faults.update(other.faults)
+        self.kinds.update(other.kinds)
+        self.without_rewrite += other.without_rewrite
+        self.unreadable += other.unreadable
+
 
 def read_lines(lines: Iterable[bytes], system: str | None = None) -> Iterator[Line]:
     """The lines of a JSONL log in their order; blank lines are left out.

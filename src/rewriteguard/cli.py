@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -18,6 +18,7 @@ from rich.text import Text
 import rewriteguard
 from rewriteguard.audit import Tally, read_lines
 from rewriteguard.errors import RewriteGuardError
+from rewriteguard.findings import find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
     from rich.progress import TaskID
 
-    from rewriteguard.audit import Line
-    from rewriteguard.guard import Guard
 
 USAGE = 2
 UNREADABLE_LINES = 5
@@ -72,12 +71,13 @@ def audit(
     file: Annotated[Path, typer.Argument(help="JSONL with history, original (or turn) and rewrite on each line.")],
     out: Annotated[Path | None, typer.Option(help="Write one finding a line to this JSONL file.")] = None,
     system: Annotated[str | None, typer.Option(help="Read rewrites[SYSTEM] of each line; human reads human.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Check in so many processes.")] = 1,
 ) -> None:
     """Checks logged rewrites. Exit code: 0 every line was read, 5 some were not, 2 wrong usage."""
     if out is not None and out.resolve() == file.resolve():
         _fail("--out: the log itself would be overwritten")
     try:
-        tally = _audit(file, out, system)
+        tally = _audit(file, out, system, jobs)
     except (OSError, RewriteGuardError) as error:
         _fail(str(error))
     if tally.without_rewrite and not tally.checked:
@@ -108,20 +108,21 @@ def printable(text: str) -> Text:
     return Text("".join(character for character in text if character.isprintable() or character == "\n"))
 
 
-def _audit(file: Path, out: Path | None, system: str | None) -> Tally:
+def _audit(file: Path, out: Path | None, system: str | None, jobs: int) -> Tally:
     tally = Tally()
-    guard = rewriteguard.Guard()
     with ExitStack() as stack:
         source = stack.enter_context(file.open("rb"))
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else None
         bar = stack.enter_context(Progress(console=_err, transient=True, disable=not _err.is_terminal))
         task = bar.add_task("checking", total=file.stat().st_size)
-        for line in read_lines(_advancing(source, bar, task), system):
-            record = _finding(line, guard, tally)
-            if line.error is not None:
-                bar.console.print(printable(f"line {line.number}: {line.error}"), soft_wrap=True)
-            if record is not None and target is not None:
-                target.write(_json(record) + "\n")
+        parts = find(read_lines(_advancing(source, bar, task), system), jobs)
+        for part in stack.enter_context(closing(parts)):
+            tally.merge(part.tally)
+            for record in part.records:
+                if "error" in record:
+                    bar.console.print(printable(f"line {record['line']}: {record['error']}"), soft_wrap=True)
+                if target is not None:
+                    target.write(_json(record) + "\n")
     return tally
 
 
@@ -129,21 +130,6 @@ def _advancing(source: BinaryIO, bar: Progress, task: TaskID) -> Iterator[bytes]
     for raw in source:
         bar.advance(task, len(raw))
         yield raw
-
-
-def _finding(line: Line, guard: Guard, tally: Tally) -> dict[str, Any] | None:
-    """The record for `--out`; None for a line without a rewrite by that system."""
-    if line.error is not None:
-        tally.unreadable += 1
-        return {"line": line.number, "error": line.error}
-    if line.triple is None:
-        tally.without_rewrite += 1
-        return None
-    triple = line.triple
-    conversation = triple.conversation
-    assessment = guard.check(conversation.turn, triple.rewrite, conversation, reference_date=triple.reference_date)
-    tally.add(assessment)
-    return {"line": line.number, "id": triple.id, **assessment.to_dict()}
 
 
 def _tables(tally: Tally) -> Iterator[Table]:

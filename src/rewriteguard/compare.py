@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from rewriteguard.extract import answer_type, comparison, entity, qualifier, quantifier, same_for
+from rewriteguard.exchanges import pair_asked, pair_exchanged, pair_openers
+from rewriteguard.extract import answer_type, entity, same_for
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.filters import NO_FILTER, Filtered, same_bound
 from rewriteguard.grounding import source_beside, source_of
+from rewriteguard.pairing import Pair, Pairing, is_free
 from rewriteguard.reading import Past, Reading
-from rewriteguard.regions import AUXILIARIES, UnitKind
-from rewriteguard.saying import is_twin, rewrite_says, turn_says, words_said
+from rewriteguard.regions import UnitKind
+from rewriteguard.saying import is_twin, rewrite_says, turn_says
 from rewriteguard.support import is_content
 from rewriteguard.tokens import Kind, ProtectedToken
 from rewriteguard.words import Word
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A token of the turn and what stands for it in the rewrite; None where other words of the rewrite say it."""
-
-    ours: ProtectedToken
-    theirs: ProtectedToken | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The pair as plain JSON values."""
-        return {"turn": self.ours.to_dict(), "rewrite": self.theirs.to_dict() if self.theirs else None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,45 +52,8 @@ class Comparison:
         }
 
 
-# Kinds in which one token can take the place of another; elsewhere a lost and a new token are two findings.
-_EXCHANGED = frozenset({Kind.TIME, Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER, Kind.MODALITY, Kind.NEGATION})
-# People drop these freely: "can" in "how can I", "now", "some". An edit of the turn's own words may not exchange them.
-_FREE = frozenset({(Kind.MODALITY, "ability"), (Kind.TIME, "present")}) | {
-    (Kind.QUANTIFIER, value) for value in quantifier.WEAK
-}
-
-
 # Small words that the history holds anyway: only together with the word beside them are they carried over.
 _CLOSED = frozenset({Kind.QUANTIFIER, Kind.MODALITY, Kind.NEGATION, Kind.COMPARISON})
-_LASTS = frozenset({"duration", "time"})
-_ABILITY = frozenset({"can", "could"})  # "Can I make it?" is answered by how
-_NEAR = 5  # words behind a negation that it can still negate: "didn't the court criminally charge"
-
-
-@dataclass
-class _State:
-    """The pairing under way: what of both sides still has no counterpart."""
-
-    turn: Reading
-    rewrite: Reading
-    past: Past
-    facts: Facts
-    ours: list[ProtectedToken]
-    theirs: list[ProtectedToken]
-    kept: list[Pair] = field(default_factory=list)
-    altered: list[Pair] = field(default_factory=list)
-    unsure: list[Pair] = field(default_factory=list)
-    said: list[ProtectedToken] = field(default_factory=list)
-    edited: bool = False
-
-    def settle(self, into: list[Pair], ours: ProtectedToken, theirs: ProtectedToken | None) -> None:
-        """Takes a pair out of what is open. Said twice and kept once is kept, but two negations need two."""
-        into.append(Pair(ours, theirs))
-        self.ours.remove(ours)
-        if theirs is not None and theirs in self.theirs:
-            self.theirs.remove(theirs)
-            if theirs.kind is not Kind.NEGATION:
-                self.said.append(theirs)
 
 
 def compare(
@@ -127,19 +80,19 @@ def compare(
     """
     ours = [t for t in turn.tokens if _counts(turn, t) and not any(a < t.end and t.start < b for a, b in consumed)]
     theirs = [t for t in rewrite.tokens if _is_said(rewrite, t)]
-    state = _State(turn, rewrite, past, facts, ours, theirs, edited=edited)
+    state = Pairing(turn, rewrite, past, facts, ours, theirs, edited=edited)
     _pair(state, Match.SAME, state.kept)
     _pair_narrowed(state)
     _keep_worded(state, filtered)
     _pair_misspelt(state)
     _pair(state, Match.UNKNOWN, state.unsure)
-    _pair_exchanged(state)
-    _pair_openers(state)
-    _pair_asked(state)
+    pair_exchanged(state)
+    pair_openers(state)
+    pair_asked(state)
     carried, invented = _sources(state)
     return Comparison(
         kept=_ordered(state.kept),
-        dropped=tuple(t for t in state.ours if not _is_free(t)),
+        dropped=tuple(t for t in state.ours if not is_free(t)),
         altered=_ordered(state.altered),
         unsure=_ordered(state.unsure),
         invented=tuple(invented),
@@ -157,29 +110,25 @@ def _counts(turn: Reading, token: ProtectedToken) -> bool:
     return any(turn.regions.protects(w.i) or turn.regions.sets_scene(w.i) for w in words)
 
 
-def _is_free(token: ProtectedToken) -> bool:
-    return (token.kind, token.value) in _FREE
-
-
 def _is_said(rewrite: Reading, token: ProtectedToken) -> bool:
     units = [unit for unit in rewrite.regions.units if unit.kind is not UnitKind.FILLER]
     return any(unit.holds(w.i) for w in rewrite.words_of(token) for unit in units)
 
 
-def _pair(state: _State, match: Match, into: list[Pair]) -> None:
+def _pair(state: Pairing, match: Match, into: list[Pair]) -> None:
     for ours in list(state.ours):
         theirs = _counterpart(state, ours, match)
         if theirs is not None:
             state.settle(into, ours, theirs)
 
 
-def _counterpart(state: _State, ours: ProtectedToken, match: Match) -> ProtectedToken | None:
+def _counterpart(state: Pairing, ours: ProtectedToken, match: Match) -> ProtectedToken | None:
     same = same_for(ours.kind)
     pool = (t for t in (*state.theirs, *state.said) if t.kind is ours.kind)
     return next((t for t in pool if same(ours, t, state.facts) is match), None)
 
 
-def _pair_narrowed(state: _State) -> None:
+def _pair_narrowed(state: Pairing) -> None:
     """Pairs what the rewrite made more definite: kept where the conversation says what was added, else altered."""
     for ours in list(state.ours):
         theirs = _counterpart(state, ours, Match.NARROWER)
@@ -189,7 +138,7 @@ def _pair_narrowed(state: _State) -> None:
             state.settle(state.kept if grounded else state.altered, ours, theirs)
 
 
-def _keep_worded(state: _State, filtered: Filtered) -> None:
+def _keep_worded(state: Pairing, filtered: Filtered) -> None:
     """Keeps what the rewrite says in other words, as a token of another kind, or through the filter."""
     for ours in list(state.ours):
         if rewrite_says(ours, state.turn, state.rewrite, state.facts) or _is_filtered(state, ours, filtered):
@@ -200,7 +149,7 @@ def _keep_worded(state: _State, filtered: Filtered) -> None:
             state.settle(state.kept, ours, twin)
 
 
-def _pair_misspelt(state: _State) -> None:
+def _pair_misspelt(state: Pairing) -> None:
     """Pairs a name that the conversation does not know with one spelt nearly so, which it knows: likely a slip.
 
     On the first turn it knows none, and any such name will do.
@@ -219,11 +168,11 @@ def _pair_misspelt(state: _State) -> None:
             state.settle(state.altered, ours, near)
 
 
-def _words(state: _State, theirs: ProtectedToken) -> list[Word]:
+def _words(state: Pairing, theirs: ProtectedToken) -> list[Word]:
     return [w for w in state.rewrite.words_of(theirs) if is_content(w)]
 
 
-def _is_filtered(state: _State, ours: ProtectedToken, filtered: Filtered) -> bool:
+def _is_filtered(state: Pairing, ours: ProtectedToken, filtered: Filtered) -> bool:
     same = same_for(ours.kind)
     if any(t.kind is ours.kind and same(ours, t, state.facts) is Match.SAME for t in filtered.tokens):
         return True
@@ -237,102 +186,7 @@ def _is_filtered(state: _State, ours: ProtectedToken, filtered: Filtered) -> boo
     return worded and bool(words) and all(filtered.vocabulary.supports(w) for w in words)
 
 
-def _pair_exchanged(state: _State) -> None:
-    """Pairs what was lost with what stands in its place."""
-    for ours in list(state.ours):
-        if _is_free(ours) and not state.edited:
-            continue
-        theirs = next((t for t in state.theirs if _replaces(state, ours, t)), None)
-        if theirs is None:
-            continue
-        same = ours.kind is Kind.NEGATION and _negates_alike(state, ours, theirs)
-        state.settle(state.kept if same else state.altered, ours, theirs)
-
-
-def _negates_alike(state: _State, ours: ProtectedToken, theirs: ProtectedToken) -> bool:
-    """True where what was negated is not said any more in its old words, or stands behind the rewrite's negation."""
-    behind = [w for w in state.rewrite.words if w.start >= theirs.end][:_NEAR]
-    return not state.rewrite.vocabulary.holds_stem(ours.value) or any(w.stem == ours.value for w in behind)
-
-
-def _pair_openers(state: _State) -> None:
-    """Finds "Can employees ...?" in the place of "Should employees ...?": elsewhere "can" and "should" may go."""
-    ours, theirs = _opening_modal(state.turn), _opening_modal(state.rewrite)
-    if ours is None or theirs is None or same_for(Kind.MODALITY)(ours, theirs, state.facts) is Match.SAME:
-        return
-    if ours not in state.ours and not any(ours is pair.ours for pair in (*state.kept, *state.altered)):
-        state.altered.append(Pair(ours, theirs))
-        if theirs in state.theirs:
-            state.theirs.remove(theirs)
-
-
-def _opening_modal(reading: Reading) -> ProtectedToken | None:
-    firsts = {reading.words[unit.first].start for unit in reading.regions.asking if unit.first < len(reading.words)}
-    return next((t for t in reading.tokens if t.kind is Kind.MODALITY and t.start in firsts), None)
-
-
-def _pair_asked(state: _State) -> None:
-    """Finds "Where did she study?" in the place of "What did she study?", and "How did it win?" of "Did it win?"."""
-    ours, theirs = _first_asked(state.turn), _first_asked(state.rewrite)
-    if ours is None or theirs is None:
-        return
-    (asked, verb), (other, other_verb) = ours, theirs
-    if verb != other_verb or not answer_type.exchanged(asked, other) or not _asks_alike(state, asked):
-        return
-    if any(asked is pair.ours for pair in state.altered):
-        return
-    if asked.value in _LASTS and other.value in _LASTS:
-        if any(w.lower in answer_type.SINCE for reading in (state.turn, state.rewrite) for w in reading.words):
-            return
-        state.kept = [pair for pair in state.kept if pair.ours is not asked]
-    elif "polar" in (asked.value, other.value):
-        if verb in _ABILITY or "?" not in state.turn.text:  # "was he his real name" lacks its question word
-            return
-    elif turn_says(other, state.turn, state.rewrite, state.facts):
-        return
-    state.altered.append(Pair(asked, other))
-    if other in state.theirs:
-        state.theirs.remove(other)
-
-
-def _asks_alike(state: _State, asked: ProtectedToken) -> bool:
-    """True where the rewrite keeps what the turn asks about, and adds only what the conversation holds."""
-    content = [w for w in state.turn.content if state.turn.regions.protects(w.i) and w.start >= asked.end]
-    added = [w for w in state.rewrite.content if not state.turn.vocabulary.supports(w)]
-    kept = all(map(state.rewrite.vocabulary.supports, content))
-    return bool(content) and kept and all(map(state.past.vocabulary.supports, added))
-
-
-def _first_asked(reading: Reading) -> tuple[ProtectedToken, str] | None:
-    """The question word that opens a text's first question, and the auxiliary behind it (of "Did it?" itself)."""
-    starts = {reading.words[unit.first].start for unit in reading.regions.asking}
-    token = next((t for t in reading.tokens if t.kind is Kind.ANSWER_TYPE and t.start in starts), None)
-    if token is None:
-        return None
-    behind = [w for w in reading.words if w.start >= (token.start if token.value == "polar" else token.end)]
-    return (token, behind[0].lower) if behind and behind[0].lower in AUXILIARIES else None
-
-
-def _replaces(state: _State, ours: ProtectedToken, theirs: ProtectedToken) -> bool:
-    if theirs.kind is not ours.kind or (
-        _is_free(ours) and _is_free(theirs) and "majority" not in ours.value + theirs.value
-    ):
-        return False
-    if ours.kind in _EXCHANGED:
-        return True
-    if ours.kind is Kind.QUALIFIER:
-        return qualifier.clash(ours, theirs)
-    if ours.kind is Kind.COMPARISON:
-        graded = "direction" not in ours.value + theirs.value and "versus" not in (ours.value, theirs.value)
-        return graded or comparison.opposed(ours, theirs)
-    if ours.kind is Kind.ANSWER_TYPE:
-        return bool({ours.value, theirs.value} & answer_type.STRONG)
-    if ours.kind is Kind.ENTITY:
-        return not words_said(theirs, state.rewrite, state.turn)
-    return ours.kind is Kind.QUANTIFIER
-
-
-def _sources(state: _State) -> tuple[list[ProtectedToken], list[ProtectedToken]]:
+def _sources(state: Pairing) -> tuple[list[ProtectedToken], list[ProtectedToken]]:
     """What is left of the rewrite: carried over from a history item, or invented."""
     carried, invented = [], []
     for theirs in state.theirs:

@@ -10,7 +10,7 @@ from typing import Any
 from cachetools import LRUCache, cached
 
 from rewriteguard import extract
-from rewriteguard.assess import MAX_TURN, assess, is_dependent, read_past
+from rewriteguard.assess import MAX_TURN, assess, is_dependent
 from rewriteguard.assessment import Assessment, Profile
 from rewriteguard.carry import CarriedQuery, carried_query
 from rewriteguard.conversation import Conversation, text_of
@@ -18,14 +18,12 @@ from rewriteguard.decision import Decision, Reason
 from rewriteguard.errors import InputError
 from rewriteguard.extract.base import Extractor
 from rewriteguard.extract.entity import canonical
-from rewriteguard.language.pipeline import english
 from rewriteguard.policy import Policy, decide, decide_without_rewrite
-from rewriteguard.reading import Reading, read
+from rewriteguard.reader import Reader
 from rewriteguard.tokens import ProtectedToken
 
-_CACHED_CHARACTERS = 1_000_000  # of texts whose readings are kept; a reading takes about 100 bytes a character
+_CACHED_CHECKS = 512  # findings that are kept, for a call that is repeated
 _DEFAULT_POLICY = Policy()
-_PIPELINE = Lock()  # the pipeline's string store and buffers are shared; parsing holds the interpreter lock anyway
 
 
 class Guard:
@@ -49,10 +47,10 @@ class Guard:
         if history_window is not None and (not isinstance(history_window, int) or history_window < 0):
             raise InputError(f"history_window: expected a number of messages of at least 0, got {history_window!r}")
         self._equivalents = _equivalents(aliases or {})
-        self._extractors = tuple(extractors)
         self._window = history_window
-        cache: LRUCache[Any, Reading] = LRUCache(_CACHED_CHARACTERS, getsizeof=lambda reading: len(reading.text) + 1)
-        self._read: Callable[[str, bool], Reading] = cached(cache, lock=Lock())(self._read_uncached)
+        self._read = Reader(extractors)
+        found: LRUCache[Any, Assessment] = LRUCache(_CACHED_CHECKS)
+        self._assess: Callable[..., Assessment] = cached(found, lock=Lock())(self._assess_uncached)
 
     def warm_up(self) -> None:
         """Pays all first-call costs now, some four seconds once a process: pipeline, unit data, date parser.
@@ -142,8 +140,7 @@ class Guard:
     def dependent(self, turn: Any, history: Any = ()) -> bool:
         """True where the turn needs the conversation to be understood."""
         conversation = Conversation.read(turn, history, self._window)
-        past = read_past(conversation, self._read)
-        return is_dependent(self._read(conversation.turn[:MAX_TURN], True), past)
+        return is_dependent(self._read(conversation.turn[:MAX_TURN], True), self._read.past(conversation.history))
 
     def _check(
         self, conversation: Conversation, rewrite: Any, profile: Profile, reference_date: date | None, filtered: Any
@@ -152,19 +149,28 @@ class Guard:
             raise InputError(f"reference_date: expected a date, got {type(reference_date).__name__}")
         if profile not in list(Profile):
             raise InputError(f"profile: expected one of {', '.join(Profile)}, got {profile!r}")
+        text = _string(rewrite, "rewrite")
+        if filtered is None:
+            return self._assess(conversation, text, Profile(profile), reference_date)
+        return self._assess_uncached(conversation, text, Profile(profile), reference_date, filtered)
+
+    def _assess_uncached(
+        self,
+        conversation: Conversation,
+        rewrite: str,
+        profile: Profile,
+        reference_date: date | None,
+        filtered: Any = None,
+    ) -> Assessment:
         return assess(
             conversation,
-            _string(rewrite, "rewrite"),
+            rewrite,
             read=self._read,
             equivalents=self._equivalents,
-            profile=Profile(profile),
+            profile=profile,
             reference_date=reference_date,
             filtered=filtered,
         )
-
-    def _read_uncached(self, text: str, full: bool) -> Reading:
-        with _PIPELINE:
-            return read(text, english(), self._extractors, full=full)
 
 
 def _equivalents(aliases: Mapping[str, Iterable[str]]) -> Mapping[str, frozenset[str]]:

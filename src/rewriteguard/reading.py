@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from spacy.language import Language
+from spacy.tokens import Doc
 
 from rewriteguard.conversation import Message, Role
 from rewriteguard.extract import extract_tokens
@@ -55,7 +57,16 @@ class Reading:
 
     def words_of(self, token: ProtectedToken) -> tuple[Word, ...]:
         """The words that a token covers, wholly or in part."""
-        return tuple(word for word in self.words if word.start < token.end and token.start < word.end)
+        first = bisect_right(self._ends, token.start)
+        return self.words[first : max(first, bisect_left(self._starts, token.end))]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [word.start for word in self.words]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [word.end for word in self.words]
 
 
 @dataclass(frozen=True)
@@ -64,6 +75,11 @@ class Past:
 
     messages: tuple[Message, ...] = ()
     readings: tuple[Reading, ...] = ()
+
+    @cached_property
+    def size(self) -> int:
+        """Characters of the messages that were read."""
+        return sum(len(reading.text) for reading in self.readings)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -89,17 +105,25 @@ class Past:
         return None
 
 
-def read(text: str, nlp: Language, extractors: Sequence[Extractor], *, full: bool = True) -> Reading:
-    """The reading of `text`.
+def read_all(
+    texts: Sequence[str], nlp: Language, extractors: Sequence[Extractor], *, full: bool = True
+) -> Iterator[Reading]:
+    """The readings of `texts`, in their order, made in one pass of the pipeline.
 
     Args:
-        text: Any text.
+        texts: Any texts.
         nlp: The pipeline.
         extractors: What finds the protected tokens.
-        full: Tag and parse the text; otherwise only its tokeniser runs, which serves long history messages.
+        full: Tag and parse the texts; otherwise only the tokeniser runs, which serves long history messages.
     """
-    normal = normalise(text)
-    doc = nlp(normal.text) if full else nlp.make_doc(normal.text)
+    normals = [normalise(text) for text in texts]
+    inner = [normal.text for normal in normals]
+    docs = nlp.pipe(inner) if full and len(inner) > 1 else map(nlp if full else nlp.make_doc, inner)
+    for text, normal, doc in zip(texts, normals, docs, strict=True):
+        yield _read(text, normal, doc, extractors)
+
+
+def _read(text: str, normal: Normalised, doc: Doc, extractors: Sequence[Extractor]) -> Reading:
     tokens = extract_tokens(doc, extractors)
     words = read_words(doc)
     if normal.text != text:

@@ -1,0 +1,88 @@
+"""Reads texts and histories, each once: what was read before comes from memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+from typing import TypeVar
+
+from cachetools import LRUCache
+
+from rewriteguard.conversation import Message, Role
+from rewriteguard.extract.base import Extractor
+from rewriteguard.language.pipeline import english
+from rewriteguard.reading import Past, Reading, read_all
+
+MAX_MESSAGE = 12_000  # characters of one history message that are read
+MAX_PARSED = 1_000  # characters of a user's message that is read in full; longer ones are read by their words
+MAX_HISTORY = 60_000  # characters of the history that are read, the latest
+MAX_MESSAGES = 200
+_KEPT_CHARACTERS = 1_000_000  # of texts whose readings are kept; a reading takes about 100 bytes a character
+_PIPELINE = Lock()  # the pipeline's string store and buffers are shared; parsing holds the interpreter lock anyway
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+class Reader:
+    """The readings of texts, as long as the last million characters hold them; one reader serves all threads.
+
+    Args:
+        extractors: What finds the protected tokens.
+    """
+
+    def __init__(self, extractors: Sequence[Extractor]) -> None:
+        self._extractors = tuple(extractors)
+        self._readings: LRUCache[tuple[str, bool], Reading] = LRUCache(_KEPT_CHARACTERS, lambda r: len(r.text) + 1)
+        self._pasts: LRUCache[tuple[Message, ...], Past] = LRUCache(_KEPT_CHARACTERS, lambda past: past.size + 1)
+        self._lock = Lock()
+
+    def __call__(self, text: str, full: bool = True) -> Reading:
+        """The reading of a text, tagged and parsed or, where not `full`, by its words alone."""
+        with self._lock:
+            known = self._readings.get((text, full))
+        return known or self._read_and_keep([text], full=full)[0]
+
+    def together(self, *texts: str) -> None:
+        """Reads those of the texts that were not read before in one pass of the pipeline, and keeps them."""
+        with self._lock:
+            unread = [text for text in dict.fromkeys(texts) if (text, True) not in self._readings]
+        if len(unread) > 1:
+            self._read_and_keep(unread, full=True)
+
+    def past(self, history: tuple[Message, ...]) -> Past:
+        """The latest messages: what the user said in full, since it was a turn once, the rest by its words alone."""
+        with self._lock:
+            known = self._pasts.get(history)
+        if known is None:
+            messages = _latest(history)
+            known = Past(messages, tuple(self(m.text[:MAX_MESSAGE], _is_parsed(m)) for m in messages))
+            with self._lock:
+                _keep(self._pasts, history, known)
+        return known
+
+    def _read_and_keep(self, texts: Sequence[str], *, full: bool) -> list[Reading]:
+        with _PIPELINE:
+            readings = list(read_all(texts, english(), self._extractors, full=full))
+        with self._lock:
+            for text, reading in zip(texts, readings, strict=True):
+                _keep(self._readings, (text, full), reading)
+        return readings
+
+
+def _keep(memory: LRUCache[_Key, _Value], key: _Key, value: _Value) -> None:
+    """Keeps a value that is not larger than the whole memory."""
+    if memory.getsizeof(value) <= memory.maxsize:
+        memory[key] = value
+
+
+def _is_parsed(message: Message) -> bool:
+    return message.role is Role.USER and len(message.text) <= MAX_PARSED
+
+
+def _latest(history: tuple[Message, ...]) -> tuple[Message, ...]:
+    """As many of the latest messages as are read within the limits."""
+    left, first = MAX_HISTORY, len(history)
+    while first > max(0, len(history) - MAX_MESSAGES) and left >= len(history[first - 1].text[:MAX_MESSAGE]):
+        first -= 1
+        left -= len(history[first].text[:MAX_MESSAGE])
+    return history[first:]
