@@ -49,7 +49,9 @@ _SINGULAR = lexicon.words("reference", "singular")
 _PLURAL = lexicon.words("reference", "plural")
 _PLACES = lexicon.words("reference", "places")
 _OTHERS = lexicon.words("reference", "others")
-_SETS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("reference", "sets"))
+_SETS: dict[str, list[tuple[str, ...]]] = {}
+for _phrase in lexicon.phrases("reference", "sets"):
+    _SETS.setdefault(_phrase.split()[0], []).append(tuple(_phrase.split()))
 _ORDINALS: dict[str, int] = dict(lexicon.section("reference")["ordinals"])
 _RELATIONAL = lexicon.words("reference", "relational")
 _DEMONSTRATIVES = lexicon.words("reference", "demonstratives")
@@ -125,7 +127,7 @@ def _in_unit(reading: Reading, unit: Unit, past: Past) -> Iterable[Reference]:
 def _set(words: Sequence[Word], i: int, unit: Unit) -> Reference | None:
     if _is_bare_any(words, i, unit):
         return Reference(Pointer.SET, i, i + 1)
-    for phrase in _SETS:
+    for phrase in _SETS.get(words[i].lower, ()):
         last = i + len(phrase)
         if last <= unit.last and all(words[i + k].lower == part for k, part in enumerate(phrase)):
             if phrase == ("both",) and not _points_both(words, i, unit):

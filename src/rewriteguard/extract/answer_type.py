@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, stands_at, token
+from rewriteguard.extract.base import Facts, Match, Phrases, token
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -22,8 +22,8 @@ _WH = {
     "who": "person", "whom": "person", "whose": "person", "when": "time", "where": "place", "why": "reason",
     "how": "manner", "what": "thing", "which": "thing", "whether": "polar",
 }  # fmt: skip
-_PHRASES = tuple(
-    (tuple(phrase.split()), name)
+_PHRASES = Phrases(
+    (phrase.split(), name)
     for name in _TABLE
     for phrase in sorted(_TABLE[name], key=lambda p: (-len(p), p))
     if phrase.split()[0] in _WH and len(phrase.split()) > 1
@@ -123,9 +123,9 @@ def _is_name(doc: Doc, word: Token) -> bool:
 
 
 def _wh(doc: Doc, word: Token) -> tuple[int, str]:
-    for phrase, name in _PHRASES:
-        if stands_at(doc, word, phrase):
-            return len(phrase), name
+    phrase = _PHRASES.at(doc, word)
+    if phrase is not None:
+        return phrase
     after = doc[word.i + 1] if word.i + 1 < len(doc) else None
     if word.lower_ == "how" and after is not None and after.pos_ in {"ADJ", "ADV"}:
         return 2, "degree"

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from spacy.tokens import Doc, Token
 
 from rewriteguard.tokens import Kind, ProtectedToken
+
+Meaning = TypeVar("Meaning")
 
 
 class Extractor(Protocol):
@@ -55,11 +57,24 @@ def token(kind: Kind, text: str, start: int, end: int, value: str, relation: str
     return ProtectedToken(kind, text[start:end], start, end, value, relation)
 
 
-def stands_at(doc: Doc, word: Token, phrase: Sequence[str]) -> bool:
-    """True where the words of `phrase`, in lower case, start at `word`."""
-    if word.lower_ != phrase[0] or word.i + len(phrase) > len(doc):
-        return False
-    return all(doc[word.i + place].lower_ == part for place, part in enumerate(phrase))
+class Phrases(Generic[Meaning]):
+    """Word sequences in lower case and what each means, looked up where they stand; of two, the one listed first.
+
+    Args:
+        listed: The phrases, most telling first.
+    """
+
+    def __init__(self, listed: Iterable[tuple[Sequence[str], Meaning]]) -> None:
+        self._by_first: dict[str, list[tuple[tuple[str, ...], Meaning]]] = {}
+        for phrase, meaning in listed:
+            self._by_first.setdefault(phrase[0], []).append((tuple(phrase), meaning))
+
+    def at(self, doc: Doc, word: Token) -> tuple[int, Meaning] | None:
+        """The number of words and the meaning of the phrase that starts at `word`."""
+        for phrase, meaning in self._by_first.get(word.lower_, ()):
+            if tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
+                return len(phrase), meaning
+        return None
 
 
 def same_value(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:

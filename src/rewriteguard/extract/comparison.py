@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, stands_at, token
+from rewriteguard.extract.base import Facts, Match, Phrases, token
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.tokens import Kind, ProtectedToken
@@ -26,7 +26,7 @@ _BASES = {stem(w): group.split()[0] for group in lexicon.section("comparison")["
 _MEASURED: dict[str, str] = dict(lexicon.section("comparison")["measured"])
 _ANTONYMS = {a: b for one, other in lexicon.section("comparison")["antonyms"] for a, b in ((one, other), (other, one))}
 _LOOSE = {word: scales.split() for word, scales in lexicon.section("comparison")["loose"].items()}
-_VERSUS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("comparison", "versus"))
+_VERSUS = Phrases((phrase.split(), "versus") for phrase in lexicon.phrases("comparison", "versus"))
 _SPELLED = {value: tuple(words.split()) for value, words in lexicon.section("comparison")["spelled"].items()}
 _PAIRS = lexicon.section("comparison")["opposites"]
 _SYNONYMS: dict[str, str] = {
@@ -57,10 +57,11 @@ _DIRECTED_POS = frozenset({"VERB", "NOUN", "ADJ", "ADV", "ADP", "SCONJ", ""})
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The comparisons of `doc`."""
     for word in doc:
-        length = _versus_length(doc, word)
-        if length:
+        versus = _VERSUS.at(doc, word)
+        if versus is not None:
+            length, value = versus
             last = doc[word.i + length - 1]
-            yield token(Kind.COMPARISON, doc.text, word.idx, last.idx + len(last), "versus")
+            yield token(Kind.COMPARISON, doc.text, word.idx, last.idx + len(last), value)
             continue
         found = _graded(doc, word)
         if found:
@@ -118,13 +119,6 @@ def _on_scale(marker: str, word: str) -> str:
     if marker in {"less", "least"}:
         scale = _ANTONYMS.get(scale, f"-{scale}")
     return f"{scale}:{_MARKERS[marker]}"
-
-
-def _versus_length(doc: Doc, word: Token) -> int:
-    for phrase in _VERSUS:
-        if stands_at(doc, word, phrase):
-            return len(phrase)
-    return 0
 
 
 def _graded(doc: Doc, word: Token) -> tuple[int, str] | None:

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, stands_at, token
+from rewriteguard.extract.base import Facts, Match, Phrases, token
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
 _CLASSES = {word: name for name, group in lexicon.section("modality")["groups"].items() for word in group.split()}
-_PHRASES = tuple(
-    (tuple(phrase.split()), name)
+_PHRASES = Phrases(
+    (phrase.split(), name)
     for phrase, name in sorted(lexicon.section("modality")["phrases"].items(), key=lambda item: -len(item[0]))
 )
 _NOUNS_TOO = frozenset({"may", "can", "must"})
@@ -40,9 +40,9 @@ def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
 
 
 def _read(doc: Doc, word: Token) -> tuple[int, str]:
-    for phrase, name in _PHRASES:
-        if stands_at(doc, word, phrase):
-            return len(phrase), name
+    phrase = _PHRASES.at(doc, word)
+    if phrase is not None:
+        return phrase
     if word.lower_ == "ca":
         return 1, "ability"
     name = _CLASSES.get(word.lower_, "")

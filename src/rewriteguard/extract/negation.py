@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, stands_at, token
+from rewriteguard.extract.base import Facts, Match, Phrases, token
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.tokens import Kind, ProtectedToken
@@ -18,7 +18,7 @@ from rewriteguard.tokens import Kind, ProtectedToken
 _NOT = frozenset({"not", "n't", "n’t", "nt"})  # "dont" is cut into "do" and "nt"
 _MEMBERS = lexicon.words("negation", "members") | _NOT
 _AFTER_ANSWER = lexicon.words("negation", "after_answer")
-_PHRASES = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("negation", "phrases"))
+_PHRASES = Phrases((phrase.split(), phrase) for phrase in lexicon.phrases("negation", "phrases"))
 _EXCLUSIVE = lexicon.words("negation", "exclusive")
 _FUNCTION = lexicon.words("words", "function")
 _CONNECTIVES = lexicon.words("regions", "connectives")
@@ -52,9 +52,9 @@ def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
 
 
 def _length(doc: Doc, word: Token) -> int:
-    for phrase in _PHRASES:
-        if stands_at(doc, word, phrase):
-            return len(phrase)
+    phrase = _PHRASES.at(doc, word)
+    if phrase is not None:
+        return phrase[0]
     return 1 if word.lower_ in _MEMBERS else 0
 
 

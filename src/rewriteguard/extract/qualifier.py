@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import same_value, stands_at, token
+from rewriteguard.extract.base import Phrases, same_value, token
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -22,11 +22,12 @@ for _number, _dimension in enumerate(lexicon.section("qualifier")["dimensions"])
         for _form in _group.split():
             _FORMS[tuple(_form.split("-"))] = _canonical
             _FORMS[(_form,)] = _canonical
+_FIRSTS = frozenset(form[0] for form in _FORMS)
 _LONGEST = max(len(form) for form in _FORMS)
 _LANGUAGES = lexicon.words("qualifier", "languages")
 _ATTRIBUTIVE = lexicon.words("qualifier", "attributive")
 _EACH = frozenset({"a", "each", "every"})
-_LIMITS = tuple(tuple(phrase.split()) for phrase in lexicon.phrases("qualifier", "limits"))
+_LIMITS = Phrases((phrase.split(), f"limit:{phrase}") for phrase in lexicon.phrases("qualifier", "limits"))
 # Said of a person or a group only after "for": elsewhere they are the topic.
 _AUDIENCES = frozenset({
     "adult", "children", "infants", "teenagers", "seniors", "beginner", "experts", "senior", "junior", "male",
@@ -62,10 +63,10 @@ def _read(doc: Doc, word: Token) -> tuple[int, str]:
         each = _FORMS.get(("per", doc[word.i + 1].lower_))
         if each:
             return 2, each
-    for phrase in _LIMITS:
-        if stands_at(doc, word, phrase):
-            return len(phrase), "limit:" + " ".join(phrase)
-    if word.text == "-":  # a hyphen belongs to the word before it
+    limit = _LIMITS.at(doc, word)
+    if limit is not None:
+        return limit
+    if word.lower_ not in _FIRSTS:  # a hyphen belongs to the word before it
         return 1, ""
     for length in range(min(_LONGEST * 2 - 1, len(doc) - word.i), 0, -1):
         parts = tuple(part.lower_ for part in doc[word.i : word.i + length] if part.text != "-")
