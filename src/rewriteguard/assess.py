@@ -91,8 +91,7 @@ def assess(
 
 
 def _read_scene(conversation: Conversation, query: str, read: Reader, facts: Facts, beside: Filtered) -> Scene:
-    read.together(conversation.turn, query)
-    turn, rewrite, past = read(conversation.turn), read(query), read.past(conversation.history)
+    turn, rewrite, past = read.conversation(conversation.turn, query, conversation.history)
     references = open_references(turn, past)
     spans = [_span(turn, r) for r in references if r.first < r.last and r.pointer is not Pointer.RELATIONAL]
     alignment = align(turn, rewrite, words_at(turn, spans))

@@ -49,6 +49,14 @@ class Reader:
         if len(unread) > 1:
             self._read_and_keep(unread, full=True)
 
+    def conversation(self, turn: str, rewrite: str, history: tuple[Message, ...]) -> tuple[Reading, Reading, Past]:
+        """The readings of a turn, its rewrite and the messages before them; what is new in one pass of the pipeline."""
+        with self._lock:
+            seen = history in self._pasts
+        said = [] if seen else [m.text for m in _latest(history) if _is_parsed(m)]
+        self.together(turn, rewrite, *said)
+        return self(turn), self(rewrite), self.past(history)
+
     def past(self, history: tuple[Message, ...]) -> Past:
         """The latest messages: what the user said in full, since it was a turn once, the rest by its words alone."""
         with self._lock:

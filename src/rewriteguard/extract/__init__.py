@@ -21,7 +21,7 @@ from rewriteguard.extract import (
     topic,
     version,
 )
-from rewriteguard.extract.base import Extractor, Same, same_value
+from rewriteguard.extract.base import Extractor, Same, same_value, text_of
 from rewriteguard.tokens import Kind, ProtectedToken
 
 DEFAULT_EXTRACTORS: tuple[Extractor, ...] = (
@@ -65,7 +65,7 @@ def same_for(kind: Kind) -> Same:
 
 def extract_tokens(doc: Doc, extractors: Sequence[Extractor] = DEFAULT_EXTRACTORS) -> tuple[ProtectedToken, ...]:
     """The protected tokens of `doc` in reading order; of two that share words the earlier extractor's is kept."""
-    taken = bytearray(len(doc.text) + 1)
+    taken = bytearray(len(text_of(doc)) + 1)
     kept: list[ProtectedToken] = []
     for extractor in extractors:
         for token in _in_order(extractor(doc)):

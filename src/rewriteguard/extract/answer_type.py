@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, Phrases, token
+from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -42,6 +42,7 @@ _CLAUSE_ENDS = frozenset({".", "?", "!", ";", ":"})
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The kinds of answer that `doc` asks for, in reading order."""
+    text = text_of(doc)
     opened = True
     for word in doc:
         if word.text in _CLAUSE_ENDS or "\n" in word.text:
@@ -51,7 +52,7 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
         if found:
             length, value = found
             last = doc[word.i + length - 1]
-            yield token(Kind.ANSWER_TYPE, doc.text, word.idx, last.idx + len(last), value)
+            yield token(Kind.ANSWER_TYPE, text, word.idx, last.idx + len(last), value)
             opened = False
         elif not word.is_punct and word.lower_ not in _OPENERS and not _leads_to_question_word(doc, word):
             opened = False
@@ -119,7 +120,7 @@ def _asks_inside(doc: Doc, word: Token) -> bool:
 
 def _is_name(doc: Doc, word: Token) -> bool:
     """True for "the WHO" in a sentence that is not all in capitals."""
-    return word.text == "WHO" and not doc.text.isupper()
+    return word.text == "WHO" and not text_of(doc).isupper()
 
 
 def _wh(doc: Doc, word: Token) -> tuple[int, str]:

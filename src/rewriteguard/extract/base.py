@@ -13,6 +13,7 @@ from spacy.tokens import Doc, Token
 from rewriteguard.tokens import Kind, ProtectedToken
 
 Meaning = TypeVar("Meaning")
+_TEXT = "rewriteguard.text"
 
 
 class Extractor(Protocol):
@@ -50,6 +51,14 @@ class Facts:
 
 Same = Callable[[ProtectedToken, ProtectedToken, Facts], Match]
 """Compares a token of the turn with one of the rewrite, both of one kind."""
+
+
+def text_of(doc: Doc) -> str:
+    """The text of `doc`, which itself would put it together anew each time."""
+    kept: str | None = doc.user_data.get(_TEXT)
+    if kept is None:
+        kept = doc.user_data[_TEXT] = doc.text
+    return kept
 
 
 def token(kind: Kind, text: str, start: int, end: int, value: str, relation: str = "") -> ProtectedToken:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, Phrases, token
+from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.tokens import Kind, ProtectedToken
@@ -56,20 +56,21 @@ _DIRECTED_POS = frozenset({"VERB", "NOUN", "ADJ", "ADV", "ADP", "SCONJ", ""})
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The comparisons of `doc`."""
+    text = text_of(doc)
     for word in doc:
         versus = _VERSUS.at(doc, word)
         if versus is not None:
             length, value = versus
             last = doc[word.i + length - 1]
-            yield token(Kind.COMPARISON, doc.text, word.idx, last.idx + len(last), value)
+            yield token(Kind.COMPARISON, text, word.idx, last.idx + len(last), value)
             continue
         found = _graded(doc, word)
         if found:
             end, value = found
-            yield token(Kind.COMPARISON, doc.text, word.idx, end, value)
+            yield token(Kind.COMPARISON, text, word.idx, end, value)
         elif (word.lemma_ or word.text).lower() in _DIRECTIONS and word.pos_ in _DIRECTED_POS:
             direction = stem((word.lemma_ or word.text).lower())
-            yield token(Kind.COMPARISON, doc.text, word.idx, word.idx + len(word), f"direction:{direction}")
+            yield token(Kind.COMPARISON, text, word.idx, word.idx + len(word), f"direction:{direction}")
 
 
 def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:

@@ -16,7 +16,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import DamerauLevenshtein
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, token
+from rewriteguard.extract.base import Facts, Match, text_of, token
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -64,15 +64,16 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The names of `doc`; a run of capitalised words is one name."""
     tagged = doc.has_annotation("TAG")
     headline = _is_headline(doc)
+    text = text_of(doc)
     run: list[Token] = []
     for word in doc:
         joins = bool(run) and word.lower_ in _JOINERS and _continues(doc, word, tagged, headline)
         if joins or _is_name(word, tagged, headline):
             run.append(word)
         else:
-            yield from _close(doc, run)
+            yield from _close(text, run)
             run = []
-    yield from _close(doc, run)
+    yield from _close(text, run)
 
 
 def same(ours: ProtectedToken, theirs: ProtectedToken, facts: Facts) -> Match:
@@ -144,7 +145,7 @@ def _continues(doc: Doc, word: Token, tagged: bool, headline: bool) -> bool:
     return word.lower_ != "'s" and word.i + 1 < len(doc) and _is_name(doc[word.i + 1], tagged, headline)
 
 
-def _close(doc: Doc, run: Sequence[Token]) -> Iterable[ProtectedToken]:
+def _close(text: str, run: Sequence[Token]) -> Iterable[ProtectedToken]:
     if run:
         start, end = run[0].idx, run[-1].idx + len(run[-1])
-        yield token(Kind.ENTITY, doc.text, start, end, canonical(doc.text[start:end]))
+        yield token(Kind.ENTITY, text, start, end, canonical(text[start:end]))

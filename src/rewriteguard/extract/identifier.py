@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc
 
-from rewriteguard.extract.base import same_value, token
+from rewriteguard.extract.base import same_value, text_of, token
 from rewriteguard.extract.identifier_forms import FORMS, value_of
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
@@ -34,7 +34,7 @@ _QUOTED = re.compile(
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The identifiers of `doc`; where two forms share words, the earlier form is kept."""
-    text = doc.text
+    text = text_of(doc)
     taken = bytearray(len(text))
     for m in _QUOTED.finditer(text):
         inner = m[m.lastgroup or 0]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, Phrases, token
+from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -22,6 +22,7 @@ _OPEN = frozenset({"permission", "ability"})
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The modals of `doc`; the value names the strength."""
+    text = text_of(doc)
     taken = -1
     for word in doc:
         if word.i <= taken:
@@ -30,7 +31,7 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
         if value:
             last = doc[word.i + length - 1]
             taken = last.i
-            yield token(Kind.MODALITY, doc.text, word.idx, last.idx + len(last), value)
+            yield token(Kind.MODALITY, text, word.idx, last.idx + len(last), value)
 
 
 def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:

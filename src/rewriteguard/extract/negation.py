@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, Phrases, token
+from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.tokens import Kind, ProtectedToken
@@ -29,21 +29,22 @@ CONTRAST = "contrast"
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The negations of `doc`; the value is the stem of what is negated, the relation marks exclusions."""
+    text = text_of(doc)
     taken = -1
     for word in doc:
         if word.i <= taken:
             continue
         if word.lower_ == "free" and word.i > 1 and doc[word.i - 1].text == "-":  # "egg-free"
             start = doc[word.i - 2]
-            yield token(Kind.NEGATION, doc.text, start.idx, word.idx + len(word), stem(start.text))
+            yield token(Kind.NEGATION, text, start.idx, word.idx + len(word), stem(start.text))
             continue
         length = _length(doc, word)
         if length and not _left_alone(doc, word):
             last = doc[word.i + length - 1]
             taken = last.i
-            text = " ".join(part.lower_ for part in doc[word.i : last.i + 1])
-            relation = EXCLUSION if text in _EXCLUSIVE else CONTRAST if text in _CONTRASTIVE else ""
-            yield token(Kind.NEGATION, doc.text, word.idx, last.idx + len(last), _scope(doc, word, last), relation)
+            said = " ".join(part.lower_ for part in doc[word.i : last.i + 1])
+            relation = EXCLUSION if said in _EXCLUSIVE else CONTRAST if said in _CONTRASTIVE else ""
+            yield token(Kind.NEGATION, text, word.idx, last.idx + len(last), _scope(doc, word, last), relation)
 
 
 def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Phrases, same_value, token
+from rewriteguard.extract.base import Phrases, same_value, text_of, token
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -45,6 +45,7 @@ def clash(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The qualifiers of `doc`."""
+    text = text_of(doc)
     taken = -1
     for word in doc:
         if word.i <= taken:
@@ -53,7 +54,7 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
         if value:
             last = doc[word.i + length - 1]
             taken = last.i
-            yield token(Kind.QUALIFIER, doc.text, word.idx, last.idx + len(last), value)
+            yield token(Kind.QUALIFIER, text, word.idx, last.idx + len(last), value)
 
 
 def _read(doc: Doc, word: Token) -> tuple[int, str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import same_value, token
+from rewriteguard.extract.base import same_value, text_of, token
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -35,10 +35,11 @@ same = same_value
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The quantifiers of `doc`; the value names their class."""
+    text = text_of(doc)
     for word in doc:
         value = _value(doc, word)
         if value:
-            yield token(Kind.QUANTIFIER, doc.text, word.idx, word.idx + len(word), value)
+            yield token(Kind.QUANTIFIER, text, word.idx, word.idx + len(word), value)
 
 
 def _value(doc: Doc, word: Token) -> str | None:

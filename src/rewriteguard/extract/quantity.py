@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from spacy.tokens import Doc
 
-from rewriteguard.extract.base import Facts, Match, token
+from rewriteguard.extract.base import Facts, Match, text_of, token
 from rewriteguard.extract.quantity_number import START, number_at
 from rewriteguard.extract.quantity_units import convert, unit, warm_up, written
 from rewriteguard.language import lexicon
@@ -85,7 +85,7 @@ _LETTER_OR_DIGIT = re.compile(r"[^\W_] | _ | [.,:/]\d", re.VERBOSE)
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The quantities of `doc` in reading order; the span holds the bound, the number and its unit."""
-    text = doc.text
+    text = text_of(doc)
     position = 0
     for m in _FIRST.finditer(text):
         if m.start() < position:

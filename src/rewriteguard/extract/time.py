@@ -15,7 +15,7 @@ from datetime import date
 from spacy.tokens import Doc
 
 from rewriteguard.extract import time_value
-from rewriteguard.extract.base import Facts, Match, token
+from rewriteguard.extract.base import Facts, Match, text_of, token
 from rewriteguard.extract.time_dates import DATES, join
 from rewriteguard.extract.time_parts import WORDS, either, words_of
 from rewriteguard.extract.time_value import resolve, warm_up
@@ -61,7 +61,7 @@ _COMPARED = re.compile(r"(?<!\w) (?:differ|compar|chang|switch|mov) [a-z]{0,6} \
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The times of `doc` in reading order; values as in `time_value`, relations as in the language table."""
-    text = doc.text
+    text = text_of(doc)
     for span in _joined(text, _found(text)):
         whole = _related(text, span)
         yield token(Kind.TIME, text, whole.start, whole.end, whole.value, whole.relation)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc
 
-from rewriteguard.extract.base import same_value, token
+from rewriteguard.extract.base import same_value, text_of, token
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -65,7 +65,7 @@ _ENGINE = ("engine", "engines", "motor", "car", "cars", "juice", "vaccine")
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The versions of `doc` in the order of the patterns."""
-    text = doc.text
+    text = text_of(doc)
     if not _DIGIT.search(text):
         return
     taken = bytearray(len(text))
