@@ -151,17 +151,21 @@ def document_attributes(items: Sequence[Any], scores: Sequence[float | None], co
     told = []
     for place, item in enumerate(items[:_DOCUMENTS]):
         identity, text, metadata = describe(item)
-        shown = {"page_content": content.text(text), "metadata": content.tree(metadata)}
         prefix = f"retrieval.documents.{place}.document"
-        found[f"{prefix}.content"] = shown["page_content"]
-        found[f"{prefix}.metadata"] = as_json(shown["metadata"])
+        shown = found[f"{prefix}.content"] = content.text(text)
+        whole = f'{{"page_content":{as_json(shown)}'
+        if metadata:
+            about = found[f"{prefix}.metadata"] = as_json(content.tree(metadata))
+            whole += f',"metadata":{about}'
         if identity is not None:
-            shown["id"] = found[f"{prefix}.id"] = content.text(identity)
+            name = found[f"{prefix}.id"] = content.text(identity)
+            whole += f',"id":{as_json(name)}'
         score = scores[place] if place < len(scores) else None
         if score is not None:
             found[f"{prefix}.score"] = float(score)
-        told.append(shown)
-    return found | {"output.value": as_json(told), "output.mime_type": "application/json"}
+        told.append(whole + "}")
+    found["output.value"], found["output.mime_type"] = f"[{','.join(told)}]", "application/json"
+    return found
 
 
 def input_attributes(text: str, content: Content) -> Attributes:

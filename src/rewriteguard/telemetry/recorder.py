@@ -43,6 +43,7 @@ class Telemetry:
         self._content = content_from(capture, redact)
         self._rewriter = rewriter
         self._session_id = session_id
+        self._told: tuple[Decision, Attributes] | None = None  # the last decision's: two spans carry it
 
     def retrieve(
         self, conversation: Conversation, host: Host | None = None, metadata: Mapping[str, Any] | None = None
@@ -154,7 +155,10 @@ class Telemetry:
         log.info("%s failed: %s", stage, type(error).__name__)
 
     def _decision(self, decision: Decision) -> Attributes:
-        return names.decision_attributes(decision, self._rewriter, self._content)
+        told = self._told
+        if told is None or told[0] is not decision:
+            self._told = told = decision, names.decision_attributes(decision, self._rewriter, self._content)
+        return told[1]
 
     def _labels(self, decision: Decision, profile: Profile) -> dict[str, str | bool]:
         return {

@@ -98,13 +98,16 @@ class Span:
 
     @contained
     def _open(self) -> None:
+        current = tracer()
+        if isinstance(current, trace.ProxyTracer) and _is_unset(trace.get_tracer_provider()):
+            return  # nobody records: a span that does nothing would still cost its context
         parent = None
         if self._host is not None:
             self._host_span = _span_of(self._host)
             if self._host_span is not None:
                 parent = trace.set_span_in_context(self._host_span)
         # A dict copy each, because the SDK keeps what it is given.
-        self._span = tracer().start_span(self._name.value, context=parent, attributes=dict(FIXED[self._name]))
+        self._span = current.start_span(self._name.value, context=parent, attributes=dict(FIXED[self._name]))
         if self._span.get_span_context().is_valid:
             self._token = otel_context.attach(trace.set_span_in_context(self._span))
 
@@ -119,6 +122,11 @@ class Span:
 def tracer() -> trace.Tracer:
     """The tracer. The API hands out a stand-in that becomes real as soon as a provider is set, so it can be kept."""
     return trace.get_tracer("rewriteguard")
+
+
+def _is_unset(provider: trace.TracerProvider) -> bool:
+    """True where the application has set no provider."""
+    return isinstance(provider, trace.ProxyTracerProvider)
 
 
 def _span_of(host: Host) -> trace.Span | None:
