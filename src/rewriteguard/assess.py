@@ -95,6 +95,21 @@ def assess(
     )
 
 
+def read_ahead(asked: Sequence[tuple[Conversation, str]], read: Reader) -> None:
+    """Reads what is new of several turns, rewrites and histories in one pass of the pipeline.
+
+    Args:
+        asked: For each check the conversation and the rewriter's output as it came.
+        read: Reads the texts.
+    """
+    texts: list[str] = []
+    for conversation, raw_rewrite in asked:
+        query = clean(raw_rewrite).text
+        if _size_finding(conversation.turn, query) is None:
+            texts += [conversation.turn, query, *read.said(conversation.history)]
+    read.together(*texts)
+
+
 def _scene(turn: Reading, rewrite: Reading, past: Past, facts: Facts, beside: Filtered) -> Scene:
     references = open_references(turn, past)
     spans = [_span(turn, r) for r in references if r.first < r.last and r.pointer is not Pointer.RELATIONAL]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from threading import Lock
 from typing import Any
@@ -10,16 +11,17 @@ from typing import Any
 from cachetools import LRUCache, cached
 
 from rewriteguard import extract
-from rewriteguard.assess import MAX_TURN, assess, is_dependent
+from rewriteguard.assess import MAX_TURN, assess, is_dependent, read_ahead
 from rewriteguard.assessment import Assessment, Profile
 from rewriteguard.carry import CarriedQuery, carried_query
 from rewriteguard.conversation import Conversation, text_of
 from rewriteguard.decision import Decision, Reason
-from rewriteguard.errors import InputError
+from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.extract.base import Extractor
 from rewriteguard.extract.entity import canonical
 from rewriteguard.policy import Policy, decide, decide_without_rewrite
 from rewriteguard.reader import Reader
+from rewriteguard.rows import BATCH_SIZE, Row, check_batch
 from rewriteguard.tokens import ProtectedToken
 
 _CACHED_CHECKS = 512  # findings that are kept, for a call that is repeated
@@ -95,6 +97,21 @@ class Guard:
         """
         return self._check(Conversation.read(turn, history, self._window), rewrite, profile, reference_date, filter)
 
+    def check_batch(self, rows: Iterable[Any], *, batch_size: int = BATCH_SIZE) -> Iterator[Assessment]:
+        """The finding about each row of a log, in order and equal to those of `check`; memory stays flat.
+
+        Args:
+            rows: `(turn, rewrite)` or `(turn, rewrite, history)`, or mappings with `original` (or `turn`), `rewrite`
+                and optionally `history` and `reference_date` (a date or YYYY-MM-DD); an endless stream will do.
+            batch_size: How many rows are read in one pass of the pipeline.
+
+        Raises:
+            InputError: `rows` or `batch_size` is of no use; or, at its place, a row cannot be read: the message starts
+                with `rows[7]`, counted from 0.
+            HistoryError: At its place, the history of a row cannot be read.
+        """
+        return check_batch(self, rows, batch_size=batch_size, read_ahead=self._read_ahead)
+
     def decide(
         self,
         turn: Any,
@@ -153,6 +170,15 @@ class Guard:
         if filtered is None:
             return self._assess(conversation, text, Profile(profile), reference_date)
         return self._assess_uncached(conversation, text, Profile(profile), reference_date, filtered)
+
+    def _read_ahead(self, rows: Sequence[Row]) -> None:
+        """Reads what is new of several rows in one pass of the pipeline; a row that cannot be read is left out."""
+        asked: list[tuple[Conversation, str]] = []
+        for row in rows:
+            with suppress(InputError, HistoryError):
+                conversation = Conversation.read(row.turn, row.history, self._window)
+                asked.append((conversation, _string(row.rewrite, "rewrite")))
+        read_ahead(asked, self._read)
 
     def _assess_uncached(
         self,

@@ -51,11 +51,14 @@ class Reader:
 
     def conversation(self, turn: str, rewrite: str, history: tuple[Message, ...]) -> tuple[Reading, Reading, Past]:
         """The readings of a turn, its rewrite and the messages before them; what is new in one pass of the pipeline."""
+        self.together(turn, rewrite, *self.said(history))
+        return self(turn), self(rewrite), self.past(history)
+
+    def said(self, history: tuple[Message, ...]) -> list[str]:
+        """The texts of a history that are read in full; none where the history was read before."""
         with self._lock:
             seen = history in self._pasts
-        said = [] if seen else [m.text for m in _latest(history) if _is_parsed(m)]
-        self.together(turn, rewrite, *said)
-        return self(turn), self(rewrite), self.past(history)
+        return [] if seen else [message.text for message in _latest(history) if _is_parsed(message)]
 
     def past(self, history: tuple[Message, ...]) -> Past:
         """The latest messages: what the user said in full, since it was a turn once, the rest by its words alone."""

@@ -30,13 +30,16 @@ class Reading:
         text: The text as written.
         words: Its words and marks.
         tokens: Its protected tokens in reading order.
-        regions: Its units.
     """
 
     text: str
     words: tuple[Word, ...]
     tokens: tuple[ProtectedToken, ...]
-    regions: Regions
+
+    @cached_property
+    def regions(self) -> Regions:
+        """Its units."""
+        return read_regions(self.words, self.text)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -129,7 +132,7 @@ def _read(text: str, normal: Normalised, doc: Doc, extractors: Sequence[Extracto
     if normal.text != text:
         tokens = tuple(_placed(token, normal, text) for token in tokens)
         words = tuple(_placed_word(word, normal) for word in words)
-    return Reading(text, words, tokens, read_regions(words, text))
+    return Reading(text, words, tokens)
 
 
 def _placed(token: ProtectedToken, normal: Normalised, text: str) -> ProtectedToken:

@@ -92,6 +92,8 @@ def _found(guard: Guard, row: Row | InputError) -> Assessment | InputError | His
 
 
 def _read(value: Any) -> Row | InputError:
+    if isinstance(value, Row):
+        return value
     if isinstance(value, Mapping):
         return _of_mapping(value)
     if isinstance(value, tuple | list) and len(value) in (2, 3):

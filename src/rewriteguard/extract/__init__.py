@@ -21,7 +21,7 @@ from rewriteguard.extract import (
     topic,
     version,
 )
-from rewriteguard.extract.base import Extractor, Same, same_value, text_of
+from rewriteguard.extract.base import Extractor, Same, same_value, text_of, unfolded
 from rewriteguard.tokens import Kind, ProtectedToken
 
 DEFAULT_EXTRACTORS: tuple[Extractor, ...] = (
@@ -65,6 +65,11 @@ def same_for(kind: Kind) -> Same:
 
 def extract_tokens(doc: Doc, extractors: Sequence[Extractor] = DEFAULT_EXTRACTORS) -> tuple[ProtectedToken, ...]:
     """The protected tokens of `doc` in reading order; of two that share words the earlier extractor's is kept."""
+    with unfolded(doc):
+        return _extracted(doc, extractors)
+
+
+def _extracted(doc: Doc, extractors: Sequence[Extractor]) -> tuple[ProtectedToken, ...]:
     taken = bytearray(len(text_of(doc)) + 1)
     kept: list[ProtectedToken] = []
     for extractor in extractors:

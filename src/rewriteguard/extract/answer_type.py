@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token
+from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -44,7 +44,7 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The kinds of answer that `doc` asks for, in reading order."""
     text = text_of(doc)
     opened = True
-    for word in doc:
+    for word in words_of(doc):
         if word.text in _CLAUSE_ENDS or "\n" in word.text:
             opened = True
             continue

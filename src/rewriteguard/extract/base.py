@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -13,7 +14,7 @@ from spacy.tokens import Doc, Token
 from rewriteguard.tokens import Kind, ProtectedToken
 
 Meaning = TypeVar("Meaning")
-_TEXT = "rewriteguard.text"
+_TEXT, _WORDS = "rewriteguard.text", "rewriteguard.words"
 
 
 class Extractor(Protocol):
@@ -56,9 +57,23 @@ Same = Callable[[ProtectedToken, ProtectedToken, Facts], Match]
 def text_of(doc: Doc) -> str:
     """The text of `doc`, which itself would put it together anew each time."""
     kept: str | None = doc.user_data.get(_TEXT)
-    if kept is None:
-        kept = doc.user_data[_TEXT] = doc.text
-    return kept
+    return doc.text if kept is None else kept
+
+
+def words_of(doc: Doc) -> Sequence[Token]:
+    """The words and marks of `doc`, which itself would wrap each of them anew each time."""
+    kept: Sequence[Token] | None = doc.user_data.get(_WORDS)
+    return list(doc) if kept is None else kept
+
+
+@contextmanager
+def unfolded(doc: Doc) -> Iterator[None]:
+    """Keeps text and words of `doc` at hand while its tokens are looked for."""
+    doc.user_data[_TEXT], doc.user_data[_WORDS] = doc.text, list(doc)
+    try:
+        yield
+    finally:
+        del doc.user_data[_TEXT], doc.user_data[_WORDS]  # the words hold the doc
 
 
 def token(kind: Kind, text: str, start: int, end: int, value: str, relation: str = "") -> ProtectedToken:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token
+from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.tokens import Kind, ProtectedToken
@@ -57,7 +57,7 @@ _DIRECTED_POS = frozenset({"VERB", "NOUN", "ADJ", "ADV", "ADP", "SCONJ", ""})
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The comparisons of `doc`."""
     text = text_of(doc)
-    for word in doc:
+    for word in words_of(doc):
         versus = _VERSUS.at(doc, word)
         if versus is not None:
             length, value = versus

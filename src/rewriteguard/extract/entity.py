@@ -16,7 +16,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import DamerauLevenshtein
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, text_of, token
+from rewriteguard.extract.base import Facts, Match, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -66,7 +66,7 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
     headline = _is_headline(doc)
     text = text_of(doc)
     run: list[Token] = []
-    for word in doc:
+    for word in words_of(doc):
         joins = bool(run) and word.lower_ in _JOINERS and _continues(doc, word, tagged, headline)
         if joins or _is_name(word, tagged, headline):
             run.append(word)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token
+from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -24,7 +24,7 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The modals of `doc`; the value names the strength."""
     text = text_of(doc)
     taken = -1
-    for word in doc:
+    for word in words_of(doc):
         if word.i <= taken:
             continue
         length, value = _read(doc, word)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token
+from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.tokens import Kind, ProtectedToken
@@ -31,7 +31,7 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The negations of `doc`; the value is the stem of what is negated, the relation marks exclusions."""
     text = text_of(doc)
     taken = -1
-    for word in doc:
+    for word in words_of(doc):
         if word.i <= taken:
             continue
         if word.lower_ == "free" and word.i > 1 and doc[word.i - 1].text == "-":  # "egg-free"

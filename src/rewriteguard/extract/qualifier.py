@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Phrases, same_value, text_of, token
+from rewriteguard.extract.base import Phrases, same_value, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -47,7 +47,7 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The qualifiers of `doc`."""
     text = text_of(doc)
     taken = -1
-    for word in doc:
+    for word in words_of(doc):
         if word.i <= taken:
             continue
         length, value = _read(doc, word)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import same_value, text_of, token
+from rewriteguard.extract.base import same_value, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -30,13 +30,15 @@ _FIXED_BEFORE: dict[str, str] = dict(lexicon.section("quantifier")["fixed_before
 _FIXED_AFTER: dict[str, str] = dict(lexicon.section("quantifier")["fixed_after"])
 _JUST_BEFORE = lexicon.words("quantifier", "just_before")
 
+_TELLING = frozenset(_GROUPS) | frozenset(_ORDINALS) | {"just", "merely", "only"}
+
 same = same_value
 
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The quantifiers of `doc`; the value names their class."""
     text = text_of(doc)
-    for word in doc:
+    for word in words_of(doc):
         value = _value(doc, word)
         if value:
             yield token(Kind.QUANTIFIER, text, word.idx, word.idx + len(word), value)
@@ -44,6 +46,8 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
 
 def _value(doc: Doc, word: Token) -> str | None:
     lower = word.lower_
+    if lower not in _TELLING and not lower[0].isdigit():
+        return None
     before = doc[word.i - 1].lower_ if word.i else ""
     after = doc[word.i + 1].lower_ if word.i + 1 < len(doc) else ""
     if before in _FIXED_BEFORE.get(lower, "").split() or after in _FIXED_AFTER.get(lower, "").split():

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc
 
-from rewriteguard.extract.base import same_value, text_of, token
+from rewriteguard.extract.base import same_value, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.tokens import Kind, ProtectedToken
@@ -20,7 +20,7 @@ same = same_value
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The content nouns of `doc` that no other kind took."""
     text = text_of(doc)
-    for word in doc:
+    for word in words_of(doc):
         noun = word.pos_ in {"NOUN", "PROPN"} and word.lower_ not in _LEFT_OUT and len(word) >= _SHORTEST
         if noun and any(c.isalpha() for c in word.text):
             yield token(Kind.TOPIC, text, word.idx, word.idx + len(word), stem(word.text))
