@@ -18,6 +18,7 @@ MAX_PARSED = 1_000  # characters of a user's message that is read in full; longe
 MAX_HISTORY = 60_000  # characters of the history that are read, the latest
 MAX_MESSAGES = 200
 _KEPT_CHARACTERS = 1_000_000  # of texts whose readings are kept; a reading takes about 100 bytes a character
+_KEPT_HISTORIES = 300_000  # characters of whole histories, whose lookups are kept beside those of their messages
 _PIPELINE = Lock()  # the pipeline's string store and buffers are shared; parsing holds the interpreter lock anyway
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -33,7 +34,7 @@ class Reader:
     def __init__(self, extractors: Sequence[Extractor]) -> None:
         self._extractors = tuple(extractors)
         self._readings: LRUCache[tuple[str, bool], Reading] = LRUCache(_KEPT_CHARACTERS, lambda r: len(r.text) + 1)
-        self._pasts: LRUCache[tuple[Message, ...], Past] = LRUCache(_KEPT_CHARACTERS, lambda past: past.size + 1)
+        self._pasts: LRUCache[tuple[Message, ...], Past] = LRUCache(_KEPT_HISTORIES, lambda past: past.size + 1)
         self._lock = Lock()
 
     def __call__(self, text: str, full: bool = True) -> Reading:
