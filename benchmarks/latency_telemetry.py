@@ -1,16 +1,15 @@
-"""What spans, metrics and log lines add to a decision and to a fused call, without an SDK and with one.
+"""What spans, metrics and log lines cost in a decision and in a fused call of three searches.
 
-The guard's decision is made once and then returned as it is, searches and rewriter return at once, and everything runs
-in one event loop. So the same call with a telemetry that tells nothing differs by the telemetry alone; the figure is
-the difference of the two medians, timed in turn.
+The calls of the layer are made one after the other as the retrieval makes them, with the decision about a real triple
+and ten documents an arm, and with nothing in between; so the time is that of the layer alone. With an SDK, the spans
+of a real retrieval have to be the same ones, or the part fails.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping
-from statistics import median
-from typing import Any
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
 
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.metrics import MeterProvider
@@ -19,110 +18,79 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from latency_timing import Call, Figure, Figures, side_by_side
+from latency_timing import Figure, Figures, quantile, seconds
 from latency_workload import Bench, Triple
-from rewriteguard import Decision, Guard, GuardedSearch, Hit, Telemetry, asafe_rewrite
-from rewriteguard.carry import CarriedQuery
+from rewriteguard import Conversation, Decision, Guard, GuardedSearch, Profile, Telemetry
 
-_DOCUMENTS = 10  # each arm finds as many
-
-
-class _NoSpan:
-    trace_id = None
-    recording = False
-
-    def __enter__(self) -> _NoSpan:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing was opened."""
-
-    def set(self, *_: object) -> None:
-        """Tells nothing; so do the others."""
-
-    event = stamp_host = failed = set
-
-
-class Silent(Telemetry):
-    """A telemetry that tells nothing."""
-
-    def retrieve(self, *_: Any, **__: Any) -> Any:
-        """A span that is none; so do the others."""
-        return _NoSpan()
-
-    rewrite = check = search = fuse = retrieve
-
-    def checked(self, *_: Any, **__: Any) -> None:
-        """Tells nothing; so do the others."""
-
-    decided = found = fused = overlap = returned = failed = checked
-
-
-class Ready(Guard):
-    """A guard that has decided already, about one triple."""
-
-    def __init__(self, triple: Triple) -> None:
-        guard = Guard()
-        self._decision = guard.decide(triple.turn, triple.rewrite, triple.history)
-        self._carried = guard.carried(triple.turn, triple.history)
-
-    def warm_up(self) -> None:
-        """Nothing to load."""
-
-    def decide(self, *_: Any, **__: Any) -> Decision:
-        """The decision."""
-        return self._decision
-
-    def carried(self, *_: Any, **__: Any) -> CarriedQuery:
-        """The carried query."""
-        return self._carried
+_DOCUMENTS = 10  # that each arm finds
 
 
 def telemetry(bench: Bench) -> Figures:
-    """Microseconds that the layer adds; the process has an SDK from the middle of this on."""
-    triple = next(t for t in bench.rewritten if len(Guard().decide(t.turn, t.rewrite, t.history).queries) == 3)
-    found = _added(bench, triple, "none")
+    """Microseconds of the layer, median; the process has an SDK from the middle of this on.
+
+    Raises:
+        RuntimeError: The spans are not those of a real retrieval.
+    """
+    guard = Guard()
+    triple = next(t for t in bench.rewritten if len(guard.decide(t.turn, t.rewrite, t.history).queries) == 3)
+    conversation = Conversation.read(triple.turn, triple.history)
+    decision = guard.decide(triple.turn, triple.rewrite, conversation)
+    documents = [text for talk in bench.conversations for _, text in talk[-1].history][:_DOCUMENTS]
+    calls = {
+        "decide": partial(_decide, Telemetry(), conversation, decision),
+        "fused": partial(_retrieve, Telemetry(), conversation, decision, documents),
+    }
+    found = _timed(calls, "none", bench)
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
     metrics.set_meter_provider(MeterProvider([InMemoryMetricReader()]))
-    found |= _added(bench, triple, "sdk")
+    search = GuardedSearch(lambda _: documents, lambda _: triple.rewrite, guard=guard)
+    told = [_spans(call, provider, exporter) for call in (calls["fused"], partial(_run, search, triple))]
+    if told[0] != told[1]:
+        raise RuntimeError(f"the spans are {told[0]}, those of a retrieval are {told[1]}")
+    return found | _timed(calls, "sdk", bench)
+
+
+def _decide(telemetry: Telemetry, conversation: Conversation, decision: Decision) -> None:
+    with telemetry.check() as span:
+        telemetry.checked(span, conversation, decision, 0.01)
+    telemetry.decided(decision, Profile.CONDENSE)
+
+
+def _retrieve(telemetry: Telemetry, conversation: Conversation, decision: Decision, documents: list[str]) -> None:
+    weights = {query.origin.value: query.weight for query in decision.queries}
+    ranks = [dict.fromkeys(weights, rank) for rank in range(1, len(documents) + 1)]
+    with telemetry.retrieve(conversation) as whole:
+        with telemetry.rewrite():
+            pass
+        with telemetry.check() as span:
+            telemetry.checked(span, conversation, decision, 0.01)
+        telemetry.decided(decision, Profile.CONDENSE, whole)
+        for query in decision.queries:
+            with telemetry.search(query.origin.value, query.text) as span:
+                telemetry.found(span, query.origin.value, documents, [None] * len(documents), 0)
+        with telemetry.fuse() as span:
+            telemetry.fused(span, 2, len(documents), weights, ranks)
+        telemetry.overlap(decision, 0.5)
+        telemetry.returned(whole, decision, documents, (), 0.4)
+
+
+def _timed(calls: dict[str, Callable[[], object]], name: str, bench: Bench) -> Figures:
+    n = bench.some(2_000, 500)
+    return {
+        f"{key}-{name}": Figure(1e6 * quantile([seconds(call) for _ in range(n)], 0.5), n, "us")
+        for key, call in calls.items()
+    }
+
+
+def _run(search: GuardedSearch, triple: Triple) -> None:
+    search.run(triple.turn, triple.history)
+
+
+def _spans(call: Callable[[], object], provider: TracerProvider, exporter: InMemorySpanExporter) -> Counter[str]:
+    exporter.clear()
+    call()
     provider.force_flush()
-    spans = len(exporter.get_finished_spans())
-    if spans < found["fused-sdk"].n:
-        raise RuntimeError(f"{spans} spans were exported: the SDK was not in use")
-    return found
-
-
-def _added(bench: Bench, triple: Triple, name: str) -> Figures:
-    guard = Ready(triple)
-    documents = [Hit(text, 1.0) for talk in bench.conversations for _, text in talk[-1].history][:_DOCUMENTS]
-
-    async def rewriter(*_: Any) -> str:
-        return triple.rewrite
-
-    async def search(_: str) -> list[Hit[str]]:
-        return documents
-
-    def decide(telemetry: Telemetry) -> Callable[[], Coroutine[Any, Any, Any]]:
-        return lambda: asafe_rewrite(triple.turn, triple.rewrite, triple.history, guard=guard, telemetry=telemetry)
-
-    def retrieve(telemetry: Telemetry) -> Callable[[], Coroutine[Any, Any, Any]]:
-        guarded = GuardedSearch(search, rewriter, guard=guard, telemetry=telemetry)
-        return lambda: guarded.arun(triple.turn, triple.history)
-
-    n = bench.some(1_500, 300)
-    return {f"decide-{name}": _difference(decide, 2 * n), f"fused-{name}": _difference(retrieve, n)}
-
-
-def _difference(make: Callable[[Telemetry], Callable[[], Coroutine[Any, Any, Any]]], n: int) -> Figure:
-    arms = {"told": make(Telemetry()), "silent": make(Silent())}
-    with asyncio.Runner() as loop:
-
-        def rounds() -> Iterator[Mapping[str, Call]]:
-            for _ in range(n):
-                yield {name: lambda start=start: loop.run(start()) for name, start in arms.items()}
-
-        times = side_by_side(rounds())
-    return Figure(1e6 * (median(times["told"]) - median(times["silent"])), n, "us")
+    return Counter(span.name for span in exporter.get_finished_spans())

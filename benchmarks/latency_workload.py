@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from pathlib import Path
+from typing import Any
 
 import spacy
 from spacy.language import Language
@@ -61,9 +63,23 @@ class Bench:
         return quick if self.quick else full
 
 
+def load(conditions: Mapping[str, Any], quick: bool, folder: Path) -> tuple[Bench, list[datafiles.Source]]:
+    """What every part measures on, and the data files it comes from.
+
+    Raises:
+        DataError: A data file is absent or has changed.
+    """
+    mtrag, *people = (datafiles.read(name, conditions["data"], folder) for name in ("mtrag", "cast2021", "canard"))
+    talks = conversations(mtrag[0])
+    log = log_rows(talks, (row for rows, _ in people for row in rows))
+    return Bench(talks, log, full_pipeline(), quick), [source for _, source in (mtrag, *people)]
+
+
 def conversations(rows: Iterable[datafiles.Row]) -> tuple[tuple[Triple, ...], ...]:
     """The triples of the rows that the system rewrote, by conversation and in the order of turns."""
-    kept = sorted((row for row in rows if SYSTEM in row["rewrites"]), key=lambda row: (row["conversation"], row["turn"]))
+    kept = sorted(
+        (row for row in rows if SYSTEM in row["rewrites"]), key=lambda row: (row["conversation"], row["turn"])
+    )
     triples = (
         Triple(row["conversation"], row["original"], row["rewrites"][SYSTEM], tuple(datafiles.history(row)))
         for row in kept
@@ -73,11 +89,8 @@ def conversations(rows: Iterable[datafiles.Row]) -> tuple[tuple[Triple, ...], ..
 
 def log_rows(talks: Iterable[Sequence[Triple]], human: Iterable[datafiles.Row]) -> tuple[datafiles.Row, ...]:
     """Rows as an application logs them: the system's rewrites, then people's."""
-    systems = [
-        {"original": t.turn, "rewrite": t.rewrite, "history": [{"role": role, "text": text} for role, text in t.history]}
-        for talk in talks
-        for t in talk
-    ]
+    triples = (triple for talk in talks for triple in talk)
+    systems = [{"original": t.turn, "rewrite": t.rewrite, "history": list(t.history)} for t in triples]
     people = [{"original": row["original"], "rewrite": row["human"], "history": row["history"]} for row in human]
     return (*systems, *people)
 

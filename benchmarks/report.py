@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-_BLOCK = re.compile(r"<!-- table (?P<name>[a-z-]+) -->\n(?P<body>.*?)<!-- end -->", re.DOTALL)
+_BLOCK = re.compile(r"<!-- table (?:(?P<owner>[a-z]+)/)?(?P<name>[a-z-]+) -->\n(?P<body>.*?)<!-- end -->", re.DOTALL)
 Values = Mapping[str, Any]
 
 
@@ -14,16 +14,29 @@ class ReportError(Exception):
     """The page and the tables do not belong together."""
 
 
-def fill(page: str, tables: Mapping[str, str]) -> str:
+def fill(page: str, tables: Mapping[str, str], owner: str | None = None) -> str:
     """The page with each table between its markers `<!-- table NAME -->` and `<!-- end -->`.
 
+    Args:
+        page: A page that several benchmarks may write to.
+        tables: The tables by name.
+        owner: Whose tables they are: the places `<!-- table OWNER/NAME -->` are filled and all others left as they
+            are; None fills those without an owner.
+
     Raises:
-        ReportError: The page has no place for a table, or a place for a table that there is not.
+        ReportError: The page has no place for a table, or a place of this owner for a table that there is not.
     """
-    places = [block["name"] for block in _BLOCK.finditer(page)]
+    places = [block["name"] for block in _BLOCK.finditer(page) if block["owner"] == owner]
     if sorted(places) != sorted(tables):
         raise ReportError(f"the page has places for {sorted(places)}, the report has {sorted(tables)}")
-    return _BLOCK.sub(lambda block: f"<!-- table {block['name']} -->\n\n{tables[block['name']]}\n\n<!-- end -->", page)
+
+    def filled(block: re.Match[str]) -> str:
+        if block["owner"] != owner:
+            return block[0]
+        marker = block[0].splitlines()[0]
+        return f"{marker}\n\n{tables[block['name']]}\n\n<!-- end -->"
+
+    return _BLOCK.sub(filled, page)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from rewriteguard.conversation import Message, Role
 from rewriteguard.language.pipeline import english
-from rewriteguard.reading import Past, Reading, read
+from rewriteguard.reading import Past, Reading, read_all
 from rewriteguard.reference import open_references, ordinal_of
 
 Pointers = list[tuple[str, str]]
@@ -101,7 +101,7 @@ MISSES: list[tuple[str, Pointers]] = [
 
 
 def reading(text: str) -> Reading:
-    return read(text, english(), ())
+    return next(read_all([text], english(), ()))
 
 
 def spell(found: Reading, first: int, last: int) -> str:

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from rewriteguard.language.pipeline import english
-from rewriteguard.reading import Reading, read
+from rewriteguard.reading import Reading, read_all
 
 Units = list[tuple[str, str]]
 
@@ -116,7 +116,7 @@ WITHDRAWN_MISSES = [
 
 
 def reading(text: str) -> Reading:
-    return read(text, english(), ())
+    return next(read_all([text], english(), ()))
 
 
 def spell(found: Reading, first: int, last: int) -> str:

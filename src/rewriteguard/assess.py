@@ -95,19 +95,12 @@ def assess(
     )
 
 
-def read_ahead(asked: Sequence[tuple[Conversation, str]], read: Reader) -> None:
-    """Reads what is new of several turns, rewrites and histories in one pass of the pipeline.
-
-    Args:
-        asked: For each check the conversation and the rewriter's output as it came.
-        read: Reads the texts.
-    """
-    texts: list[str] = []
-    for conversation, raw_rewrite in asked:
-        query = clean(raw_rewrite).text
-        if _size_finding(conversation.turn, query) is None:
-            texts += [conversation.turn, query, *read.said(conversation.history)]
-    read.together(*texts)
+def texts_of(conversation: Conversation, raw_rewrite: str, read: Reader) -> list[str]:
+    """The texts that a check of the rewrite reads in full; those of a history that was read before are left out."""
+    query = clean(raw_rewrite).text
+    if _size_finding(conversation.turn, query) is not None:
+        return []
+    return [conversation.turn, query, *read.said(conversation.history)]
 
 
 def _scene(turn: Reading, rewrite: Reading, past: Past, facts: Facts, beside: Filtered) -> Scene:

@@ -62,7 +62,7 @@ def check_record_batches(batches: Iterable[pa.RecordBatch], guard: Guard | None 
 
 
 def check_table(table: pa.Table) -> pa.Table:
-    """As `check_record_batches`, for a whole table: what Ray Data's `map_batches(batch_format="pyarrow")` hands over."""
+    """As `check_record_batches`, for one table: Ray Data's `map_batches(check_table, batch_format="pyarrow")`."""
     return pa.Table.from_batches(check_record_batches(table.to_batches()), RESULT_SCHEMA)
 
 
@@ -79,7 +79,8 @@ def _known_columns(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _checked(rows: list[dict[str, Any]], guard: Guard) -> pa.RecordBatch:
-    found = check_each(guard, [{**row, "history": _history(row.get("history"))} for row in rows])
+    asked = [{**row, "history": _history(row.get("history"))} for row in rows]
+    found = check_each(guard, asked, read_ahead=guard.read_ahead)
     return pa.RecordBatch.from_pylist(
         [_result(row.get("id"), item) for row, item in zip(rows, found, strict=True)], RESULT_SCHEMA
     )

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from multiprocessing import get_context
+from itertools import islice
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import rewriteguard
 from rewriteguard.audit import Line, Tally
-from rewriteguard.rows import Row, check_batch
+from rewriteguard.conversation import Role
+from rewriteguard.rows import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
     from rewriteguard.guard import Guard
 
-_PART = 32  # lines that a process is given at once: a fifth of a second of work
-_LONGEST_PART = 4 * _PART
-_AHEAD = 2  # parts that are given out for each process, so that none waits and few lines are held
+_PART = 32  # lines of each process that are read at once: less than a second of work
+_AHEAD = 3  # parts that are given out before the first is waited for, so that no process waits and few lines are held
+_LARGEST_SHARE = 1.25  # of an even share: conversations that all begin alike would go to one process
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ class Part:
     records: tuple[dict[str, Any], ...]
 
 
-def find(lines: Iterable[Line], jobs: int = 1) -> Iterator[Part]:
+def find(lines: Iterable[Line], jobs: int = 1) -> Generator[Part, None, None]:
     """What is found in a log, part by part in the order of its lines.
 
     Args:
@@ -48,57 +53,84 @@ def find(lines: Iterable[Line], jobs: int = 1) -> Iterator[Part]:
     """
     if jobs == 1:
         guard = rewriteguard.Guard()
-        return (_checked(part, guard) for part in _parts(lines))
+        return (_checked(part, guard) for part in _parts(lines, _PART))
     return _in_processes(lines, jobs)
 
 
-def _in_processes(lines: Iterable[Line], jobs: int) -> Iterator[Part]:
+def _in_processes(lines: Iterable[Line], jobs: int) -> Generator[Part, None, None]:
     # Processes are started afresh: a copy of a process that runs threads may hold locks that nobody opens again.
-    workers = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_end_with_the_terminal)
-    waiting: deque[Future[Part]] = deque()
+    # Each has a queue of its own, so that a conversation can stay with the process that has read its history.
+    fresh = get_context("spawn")
+    workers = [ProcessPoolExecutor(1, mp_context=fresh, initializer=_start) for _ in range(jobs)]
+    waiting: deque[list[Future[Part]]] = deque()
     try:
-        for part in _parts(lines):
-            waiting.append(workers.submit(_checked, part))
-            if len(waiting) > _AHEAD * jobs:
-                yield waiting.popleft().result()
+        for part in _parts(lines, _PART * jobs):
+            shares = zip(workers, _shares(part, jobs), strict=True)
+            waiting.append([worker.submit(_checked, share) for worker, share in shares])
+            if len(waiting) >= _AHEAD:
+                yield _joined(waiting.popleft())
         while waiting:
-            yield waiting.popleft().result()
+            yield _joined(waiting.popleft())
     finally:
-        workers.shutdown(cancel_futures=True)
+        for worker in workers:
+            worker.shutdown(wait=False, cancel_futures=True)
 
 
-def _end_with_the_terminal() -> None:
-    """Lets Ctrl-C end a worker at once and without a word; the process that started it reports."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def _start() -> None:
+    """Leaves Ctrl-C to the command: a worker that ended while it hands over a finding would leave it waiting."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_after_parent, daemon=True).start()
 
 
-def _parts(lines: Iterable[Line]) -> Iterator[list[Line]]:
-    """Neighbouring lines; those of one conversation stay together, since its history is then read once."""
-    part: list[Line] = []
-    opening = ""
-    for line in lines:
-        before, opening = opening, _opening(line)
-        if len(part) >= _LONGEST_PART or (len(part) >= _PART and opening != before):
-            yield part
-            part = []
-        part.append(line)
-    if part:
+def _end_after_parent() -> None:
+    """Ends this process once the command is gone: a worker that waits for more would wait forever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _parts(lines: Iterable[Line], size: int) -> Iterator[list[Line]]:
+    remaining = iter(lines)
+    while part := list(islice(remaining, size)):
         yield part
 
 
+def _shares(part: Sequence[Line], jobs: int) -> list[list[Line]]:
+    """The lines of each process; those of one conversation go to one, in this part of the log and in the next."""
+    shares: list[list[Line]] = [[] for _ in range(jobs)]
+    for line in part:
+        share = shares[crc32(_opening(line).encode("utf-8", "surrogatepass")) % jobs]
+        if len(share) >= _LARGEST_SHARE * len(part) / jobs:
+            share = min(shares, key=len)
+        share.append(line)
+    return shares
+
+
 def _opening(line: Line) -> str:
-    """What a conversation began with: that of a first turn is the turn itself."""
+    """What the user said first in the conversation: in its first line that is the turn."""
     if line.triple is None:
         return ""
     conversation = line.triple.conversation
-    return conversation.history[0].text if conversation.history else conversation.turn
+    return next((message.text for message in conversation.history if message.role is Role.USER), conversation.turn)
 
 
-def _checked(part: list[Line], guard: Guard | None = None) -> Part:
-    tally, records = Tally(), []
+def _joined(shares: Iterable[Future[Part]]) -> Part:
+    tally = Tally()
+    records: list[dict[str, Any]] = []
+    for share in shares:
+        part = share.result()
+        tally.merge(part.tally)
+        records += part.records
+    return Part(tally, tuple(sorted(records, key=lambda record: record["line"])))
+
+
+def _checked(part: Sequence[Line], guard: Guard | None = None) -> Part:
+    tally = Tally()
+    records: list[dict[str, Any]] = []
     triples = (line.triple for line in part if line.triple is not None)
     rows = (Row(t.conversation.turn, t.rewrite, t.conversation, t.reference_date) for t in triples)
-    found = check_batch(guard or _guard(), rows)
+    found = (guard or _guard()).check_batch(rows)
     for line in part:
         if line.error is not None:
             tally.unreadable += 1

@@ -11,7 +11,7 @@ from typing import Any
 from cachetools import LRUCache, cached
 
 from rewriteguard import extract
-from rewriteguard.assess import MAX_TURN, assess, is_dependent, read_ahead
+from rewriteguard.assess import MAX_TURN, assess, is_dependent, texts_of
 from rewriteguard.assessment import Assessment, Profile
 from rewriteguard.carry import CarriedQuery, carried_query
 from rewriteguard.conversation import Conversation, text_of
@@ -51,6 +51,8 @@ class Guard:
         self._equivalents = _equivalents(aliases or {})
         self._window = history_window
         self._read = Reader(extractors)
+        carried: LRUCache[Any, CarriedQuery] = LRUCache(_CACHED_CHECKS)
+        self._carried: Callable[[Conversation], CarriedQuery] = cached(carried, lock=Lock())(_carried)
         found: LRUCache[Any, Assessment] = LRUCache(_CACHED_CHECKS)
         self._assess: Callable[..., Assessment] = cached(found, lock=Lock())(self._assess_uncached)
 
@@ -70,6 +72,17 @@ class Guard:
             InputError: `text` is not a string.
         """
         return self._read(_string(text, "text"), True).tokens
+
+    def prepare(self, turn: Any, history: Any = ()) -> None:
+        """Reads a turn and its history now, so that the check of a rewrite that comes later has less to do.
+
+        Raises:
+            InputError: `turn` is not text.
+            HistoryError: An item of the history has an unknown shape.
+        """
+        conversation = Conversation.read(turn, history, self._window)
+        self._check(conversation, conversation.turn, Profile.CONDENSE, None, None)  # reads all that a check looks at
+        self._carried(conversation)
 
     def check(
         self,
@@ -110,7 +123,7 @@ class Guard:
                 with `rows[7]`, counted from 0.
             HistoryError: At its place, the history of a row cannot be read.
         """
-        return check_batch(self, rows, batch_size=batch_size, read_ahead=self._read_ahead)
+        return check_batch(self, rows, batch_size=batch_size, read_ahead=self.read_ahead)
 
     def decide(
         self,
@@ -131,7 +144,7 @@ class Guard:
         """
         conversation = Conversation.read(turn, history, self._window)
         assessment = self._check(conversation, rewrite, profile, reference_date, filter)
-        return decide(policy or _DEFAULT_POLICY, assessment, carried_query(conversation.turn, conversation.history))
+        return decide(policy or _DEFAULT_POLICY, assessment, self._carried(conversation))
 
     def decide_without_rewrite(
         self,
@@ -144,7 +157,7 @@ class Guard:
     ) -> Decision:
         """What to search where no rewrite was judged; `unchecked` is a rewrite that could not be judged."""
         conversation = Conversation.read(turn, history, self._window)
-        carried = carried_query(conversation.turn, conversation.history)
+        carried = self._carried(conversation)
         return decide_without_rewrite(
             policy or _DEFAULT_POLICY, conversation.turn, reason, carried, unchecked=unchecked
         )
@@ -152,7 +165,7 @@ class Guard:
     def carried(self, turn: Any, history: Any = ()) -> CarriedQuery:
         """The carried query of a turn: its words and the most salient terms of the history."""
         conversation = Conversation.read(turn, history, self._window)
-        return carried_query(conversation.turn, conversation.history)
+        return self._carried(conversation)
 
     def dependent(self, turn: Any, history: Any = ()) -> bool:
         """True where the turn needs the conversation to be understood."""
@@ -171,14 +184,17 @@ class Guard:
             return self._assess(conversation, text, Profile(profile), reference_date)
         return self._assess_uncached(conversation, text, Profile(profile), reference_date, filtered)
 
-    def _read_ahead(self, rows: Sequence[Row]) -> None:
-        """Reads what is new of several rows in one pass of the pipeline; a row that cannot be read is left out."""
-        asked: list[tuple[Conversation, str]] = []
+    def read_ahead(self, rows: Sequence[Row]) -> None:
+        """Reads what is new of several rows together, which takes the pipeline less time than one by one.
+
+        A row that cannot be read is left out.
+        """
+        texts: list[str] = []
         for row in rows:
             with suppress(InputError, HistoryError):
                 conversation = Conversation.read(row.turn, row.history, self._window)
-                asked.append((conversation, _string(row.rewrite, "rewrite")))
-        read_ahead(asked, self._read)
+                texts += texts_of(conversation, _string(row.rewrite, "rewrite"), self._read)
+        self._read.together(*texts)
 
     def _assess_uncached(
         self,
@@ -197,6 +213,10 @@ class Guard:
             reference_date=reference_date,
             filtered=filtered,
         )
+
+
+def _carried(conversation: Conversation) -> CarriedQuery:
+    return carried_query(conversation.turn, conversation.history)
 
 
 def _equivalents(aliases: Mapping[str, Iterable[str]]) -> Mapping[str, frozenset[str]]:

@@ -20,6 +20,7 @@ from rewriteguard.drivers import Budget, Runner
 from rewriteguard.errors import ScopeError
 from rewriteguard.fuse import Fused, fuse, margins
 from rewriteguard.plan import Plan, Request, Result
+from rewriteguard.rewrite import while_reading
 from rewriteguard.telemetry import Span
 
 
@@ -86,7 +87,8 @@ async def _answer(runner: Runner, plan: Plan, request: Request, flight: Flight, 
     if plan.hedged:
         await _start_early(runner, plan, request.conversation, flight)
     seconds = budget.left(plan.rewriter_timeout)
-    return await ask_rewriter(runner, request.ask, seconds, plan.judge.telemetry, shadow=plan.judge.policy.shadow)
+    ask = partial(ask_rewriter, runner, request.ask, seconds, plan.judge.telemetry, shadow=plan.judge.policy.shadow)
+    return await while_reading(runner, plan.judge, request.conversation, ask)
 
 
 async def _unguarded_answer(runner: Runner, plan: Plan, request: Request) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from threading import Lock
 from typing import TypeVar
 
@@ -19,6 +20,7 @@ MAX_HISTORY = 60_000  # characters of the history that are read, the latest
 MAX_MESSAGES = 200
 _KEPT_CHARACTERS = 1_000_000  # of texts whose readings are kept; a reading takes about 100 bytes a character
 _KEPT_HISTORIES = 300_000  # characters of whole histories, whose lookups are kept beside those of their messages
+_KEPT_STRINGS = 150_000  # of the pipeline's string store, which has 85,000 when it is loaded
 _PIPELINE = Lock()  # the pipeline's string store and buffers are shared; parsing holds the interpreter lock anyway
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -74,11 +76,21 @@ class Reader:
 
     def _read_and_keep(self, texts: Sequence[str], *, full: bool) -> list[Reading]:
         with _PIPELINE:
-            readings = list(read_all(texts, english(), self._extractors, full=full))
+            with self._lock:  # another thread may have read some of them meanwhile
+                known = {text: self._readings[text, full] for text in texts if (text, full) in self._readings}
+            unread = [text for text in texts if text not in known]
+            made = dict(zip(unread, self._read(unread, full=full), strict=True))
         with self._lock:
-            for text, reading in zip(texts, readings, strict=True):
+            for text, reading in made.items():
                 _keep(self._readings, (text, full), reading)
-        return readings
+        return [known.get(text) or made[text] for text in texts]
+
+    def _read(self, texts: Sequence[str], *, full: bool) -> list[Reading]:
+        nlp = english()
+        # The pipeline keeps every word that it ever saw; once it knows enough, it forgets those that are new to it.
+        crowded = len(nlp.vocab.strings) > _KEPT_STRINGS
+        with nlp.memory_zone() if crowded else nullcontext():
+            return list(read_all(texts, nlp, self._extractors, full=full))
 
 
 def _keep(memory: LRUCache[_Key, _Value], key: _Key, value: _Value) -> None:

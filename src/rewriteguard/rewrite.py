@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache, partial
@@ -15,7 +16,7 @@ from rewriteguard.asking import Answer, ask_for, ask_rewriter, kept
 from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Decision, Reason
-from rewriteguard.drivers import Runner, TaskRunner, ThreadRunner
+from rewriteguard.drivers import Handle, Runner, TaskRunner, ThreadRunner
 from rewriteguard.errors import PipelineNotFoundError
 from rewriteguard.guard import Guard
 from rewriteguard.policy import Policy, decide_without_rewrite
@@ -179,6 +180,24 @@ def judge_from(guard: Guard | None, policy: Policy | None, profile: Profile, tel
     )
 
 
+async def while_reading(
+    runner: Runner, judge: Judge, conversation: Conversation, ask: Callable[[], Awaitable[Answer]]
+) -> Answer:
+    """The answer that `ask` gives; meanwhile the guard reads turn and history, of which the check then has less."""
+
+    async def read() -> None:
+        with suppress(Exception):  # what goes wrong here the check will say
+            judge.guard.prepare(conversation.turn, conversation)
+
+    reading: Handle[None] | None = None
+    with suppress(RuntimeError):  # no thread to be had: the check reads for itself
+        reading = runner.start(read, blocking=True, timed=False)
+    answer = await ask()
+    if reading is not None:
+        await runner.wait([reading], None)
+    return answer
+
+
 class _Rewriting:
     """One turn and the way to ask for its rewrite, read before anything runs."""
 
@@ -197,7 +216,8 @@ async def _decide(
         answer = Answer(rewriting.ready)
     else:
         shadow = judge.policy.shadow
-        answer = await ask_rewriter(runner, rewriting.ask, timeout, judge.telemetry, shadow=shadow)
+        ask = partial(ask_rewriter, runner, rewriting.ask, timeout, judge.telemetry, shadow=shadow)
+        answer = await while_reading(runner, judge, rewriting.conversation, ask)
     decision = await runner.compute(partial(judge.decide, rewriting.conversation, answer, reference_date))
     judge.telemetry.decided(decision, judge.profile)
     return decision
