@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import date
+from datetime import date, datetime
 from threading import Lock
 from typing import Any
 
@@ -24,7 +24,8 @@ from rewriteguard.reader import Reader
 from rewriteguard.rows import BATCH_SIZE, Row, check_batch
 from rewriteguard.tokens import ProtectedToken
 
-_CACHED_CHECKS = 512  # findings that are kept, for a call that is repeated
+_CACHED_CHECKS = 256  # findings that are kept, for a call that is repeated
+_LONGEST_CACHED = 20_000  # characters of a conversation of which a finding is kept, since it is kept with it
 _DEFAULT_POLICY = Policy()
 
 
@@ -32,7 +33,7 @@ class Guard:
     """Checks rewrites against the user's turn and the conversation; one guard serves all threads.
 
     The English pipeline is loaded once a process, on first use or by `warm_up()`. Texts that were read before are
-    not read again, as long as the last million characters hold them.
+    not read again, as long as the last half million characters hold them.
 
     Args:
         aliases: Further names of a thing: `{"IBM": ["Big Blue"]}`.
@@ -52,9 +53,9 @@ class Guard:
         self._window = history_window
         self._read = Reader(extractors)
         carried: LRUCache[Any, CarriedQuery] = LRUCache(_CACHED_CHECKS)
-        self._carried: Callable[[Conversation], CarriedQuery] = cached(carried, lock=Lock())(_carried)
+        self._carried_again: Callable[[Conversation], CarriedQuery] = cached(carried, lock=Lock())(_carried)
         found: LRUCache[Any, Assessment] = LRUCache(_CACHED_CHECKS)
-        self._assess: Callable[..., Assessment] = cached(found, lock=Lock())(self._assess_uncached)
+        self._assess_again: Callable[..., Assessment] = cached(found, lock=Lock())(self._assess_uncached)
 
     def warm_up(self) -> None:
         """Pays all first-call costs now, some four seconds once a process: pipeline, unit data, date parser.
@@ -81,7 +82,8 @@ class Guard:
             HistoryError: An item of the history has an unknown shape.
         """
         conversation = Conversation.read(turn, history, self._window)
-        self._check(conversation, conversation.turn, Profile.CONDENSE, None, None)  # reads all that a check looks at
+        # Judged as its own rewrite: that reads all that a check looks at. Nothing of it is kept but the readings.
+        self._assess_uncached(conversation, conversation.turn, Profile.CONDENSE, None)
         self._carried(conversation)
 
     def check(
@@ -180,9 +182,10 @@ class Guard:
         if profile not in list(Profile):
             raise InputError(f"profile: expected one of {', '.join(Profile)}, got {profile!r}")
         text = _string(rewrite, "rewrite")
-        if filtered is None:
-            return self._assess(conversation, text, Profile(profile), reference_date)
-        return self._assess_uncached(conversation, text, Profile(profile), reference_date, filtered)
+        day = reference_date.date() if isinstance(reference_date, datetime) else reference_date
+        if filtered is None and _is_short(conversation):
+            return self._assess_again(conversation, text, Profile(profile), day)
+        return self._assess_uncached(conversation, text, Profile(profile), day, filtered)
 
     def read_ahead(self, rows: Sequence[Row]) -> None:
         """Reads what is new of several rows together, which takes the pipeline less time than one by one.
@@ -194,7 +197,11 @@ class Guard:
             with suppress(InputError, HistoryError):
                 conversation = Conversation.read(row.turn, row.history, self._window)
                 texts += texts_of(conversation, _string(row.rewrite, "rewrite"), self._read)
-        self._read.together(*texts)
+        with suppress(Exception):  # an extractor of the application; the check of that row will say it at its place
+            self._read.together(*texts)
+
+    def _carried(self, conversation: Conversation) -> CarriedQuery:
+        return (self._carried_again if _is_short(conversation) else _carried)(conversation)
 
     def _assess_uncached(
         self,
@@ -213,6 +220,10 @@ class Guard:
             reference_date=reference_date,
             filtered=filtered,
         )
+
+
+def _is_short(conversation: Conversation) -> bool:
+    return sum(len(message.text) for message in conversation.history) + len(conversation.turn) <= _LONGEST_CACHED
 
 
 def _carried(conversation: Conversation) -> CarriedQuery:

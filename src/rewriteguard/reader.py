@@ -18,8 +18,9 @@ MAX_MESSAGE = 12_000  # characters of one history message that are read
 MAX_PARSED = 1_000  # characters of a user's message that is read in full; longer ones are read by their words
 MAX_HISTORY = 60_000  # characters of the history that are read, the latest
 MAX_MESSAGES = 200
-_KEPT_CHARACTERS = 1_000_000  # of texts whose readings are kept; a reading takes about 100 bytes a character
+_KEPT_CHARACTERS = 500_000  # of texts whose readings are kept; one takes 280 to 450 bytes a character with its lookups
 _KEPT_HISTORIES = 300_000  # characters of whole histories, whose lookups are kept beside those of their messages
+_LONGEST_KEPT = 100_000  # characters of a history that is kept as a whole
 _KEPT_STRINGS = 150_000  # of the pipeline's string store, which has 85,000 when it is loaded
 _PIPELINE = Lock()  # the pipeline's string store and buffers are shared; parsing holds the interpreter lock anyway
 _Key = TypeVar("_Key")
@@ -27,7 +28,7 @@ _Value = TypeVar("_Value")
 
 
 class Reader:
-    """The readings of texts, as long as the last million characters hold them; one reader serves all threads.
+    """The readings of texts, as long as the last half million characters hold them; one reader serves all threads.
 
     Args:
         extractors: What finds the protected tokens.
@@ -70,8 +71,9 @@ class Reader:
         if known is None:
             messages = _latest(history)
             known = Past(messages, tuple(self(m.text[:MAX_MESSAGE], _is_parsed(m)) for m in messages))
-            with self._lock:
-                _keep(self._pasts, history, known)
+            if sum(len(message.text) for message in history) <= _LONGEST_KEPT:
+                with self._lock:
+                    _keep(self._pasts, history, known)
         return known
 
     def _read_and_keep(self, texts: Sequence[str], *, full: bool) -> list[Reading]:

@@ -192,9 +192,16 @@ async def while_reading(
     reading: Handle[None] | None = None
     with suppress(RuntimeError):  # no thread to be had: the check reads for itself
         reading = runner.start(read, blocking=True, timed=False)
-    answer = await ask()
-    if reading is not None:
-        await runner.wait([reading], None)
+    running = [] if reading is None else [reading]
+    try:
+        answer = await ask()
+    except BaseException:
+        await runner.drop(running)
+        raise
+    if answer.text is None:  # nothing will be checked, so nothing is waited for
+        await runner.drop(running)
+    else:
+        await runner.wait(running, None)
     return answer
 
 

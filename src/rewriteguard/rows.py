@@ -67,12 +67,28 @@ def check_each(
 ) -> Iterator[Assessment | InputError | HistoryError]:
     """As `check_batch`, but a row that cannot be read gives its error, and the rows after it are checked."""
     remaining = iter(rows)
-    while batch := [_read(value) for value in islice(remaining, batch_size)]:
+    error: Exception | None = None
+    while error is None:
+        values, error = _taken(remaining, batch_size)
+        if not values and error is None:
+            return
+        batch = [_read(value) for value in values]
         if read_ahead is not None:
             read_ahead([row for row in batch if isinstance(row, Row)])
         batch.reverse()
         while batch:  # each row is let go before its finding is given
             yield _found(guard, batch.pop())
+    raise error
+
+
+def _taken(remaining: Iterator[Any], size: int) -> tuple[list[Any], Exception | None]:
+    """The next values of a stream, and what it raised; the values before that are checked first."""
+    values: list[Any] = []
+    try:
+        values.extend(islice(remaining, size))
+    except Exception as error:  # noqa: BLE001 - the caller's stream; raised again at its place
+        return values, error
+    return values, None
 
 
 def _raised(found: Iterable[Assessment | InputError | HistoryError]) -> Iterator[Assessment]:

@@ -23,7 +23,8 @@ class Extractor(Protocol):
     def __call__(self, doc: Doc) -> Iterable[ProtectedToken]:
         """The tokens of `doc`, in any order; offsets are code points of `doc.text`.
 
-        A `doc` may come from the tokeniser alone (history messages): it then has no tags and no parse.
+        A `doc` may come from the tokeniser alone (history messages): it then has no tags and no parse. It is valid
+        during the call only: keep texts and offsets, never the doc or its words, and ask no guard from here.
         """
         ...
 
@@ -69,6 +70,9 @@ def words_of(doc: Doc) -> Sequence[Token]:
 @contextmanager
 def unfolded(doc: Doc) -> Iterator[None]:
     """Keeps text and words of `doc` at hand while its tokens are looked for."""
+    if _WORDS in doc.user_data:  # an extractor that runs the built-in ones itself
+        yield
+        return
     doc.user_data[_TEXT], doc.user_data[_WORDS] = doc.text, list(doc)
     try:
         yield

@@ -108,7 +108,7 @@ class Telemetry:
             labels = {"fault": violation.fault.value, "kind": kind, "severity": violation.severity.value}
             meters.violations.add(1, labels)
         if span is not None:
-            span.set(lambda: self._decision(decision))
+            span.set(lambda: dict(self._decision(decision)))
             span.stamp_host(
                 lambda: {
                     "rewriteguard.verdict": names.verdict_of(decision),

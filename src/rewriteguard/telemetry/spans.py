@@ -98,14 +98,14 @@ class Span:
 
     @contained
     def _open(self) -> None:
-        current = tracer()
-        if isinstance(current, trace.ProxyTracer) and _is_unset(trace.get_tracer_provider()):
-            return  # nobody records: a span that does nothing would still cost its context
         parent = None
         if self._host is not None:
             self._host_span = _span_of(self._host)
             if self._host_span is not None:
                 parent = trace.set_span_in_context(self._host_span)
+        current = tracer()
+        if isinstance(current, trace.ProxyTracer) and _is_unset(trace.get_tracer_provider()):
+            return  # nobody records: a span that does nothing would still cost its context
         # A dict copy each, because the SDK keeps what it is given.
         self._span = current.start_span(self._name.value, context=parent, attributes=dict(FIXED[self._name]))
         if self._span.get_span_context().is_valid:
