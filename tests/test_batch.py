@@ -375,13 +375,19 @@ def test_conversations_that_begin_alike_are_shared_out() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals to a process group")
+def _hear_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.mark.parametrize("end", ["ctrl-c", "kill"])
 def test_no_process_outlives_the_command(tmp_path: Path, end: str) -> None:
     path = tmp_path / "long.jsonl"
     path.write_text((json.dumps({"original": ROWS[0][0], "rewrite": ROWS[0][1]}) + "\n") * 200_000, "utf-8")
     command = [sys.executable, "-m", "rewriteguard", "audit", str(path), "--jobs", "2", "--out", str(tmp_path / "out")]
     # A reading end of a pipe that every process of the command holds open: it ends when the last of them does.
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True) as process:
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "start_new_session": True}
+    # A background job of a shell ignores Ctrl-C, and so would its children.
+    with subprocess.Popen(command, **options, preexec_fn=_hear_ctrl_c) as process:
         deadline = time.monotonic() + 60
         while not (tmp_path / "out").exists() or not (tmp_path / "out").stat().st_size:
             assert time.monotonic() < deadline, "nothing was found in a minute"
