@@ -51,18 +51,16 @@ def test_a_crowd_of_tokens_is_not_compared(guard: Guard) -> None:
     assert guard.check("When does it open?", crowd).verdict == "changed"
 
 
-def test_history_that_was_read_costs_hardly_anything(guard: Guard) -> None:
-    """Fifty messages against five, turn and rewrite new each time."""
-    talk = [
-        (("user", "assistant")[i % 2], f"The mill number {i} grinds corn for the village of Aldham.") for i in range(50)
-    ]
+def test_messages_that_were_read_cost_hardly_anything(guard: Guard) -> None:
+    """Fifty messages against five in histories that are new each time, of messages that are not."""
+    text = "The mill number {} grinds corn for the village of Aldham and sells flour in Burford. " * 8
+    talk = [(("user", "assistant")[i % 2], text.replace("{}", str(i))) for i in range(80)]
     guard.check("Is it old?", "Is the mill old?", talk)
-    guard.check("Is it old?", "Is the mill old?", talk[-5:])
     few, many = [], []
-    for i in range(15):
-        turn, rewrite = f"Who owns mill {i} of Aldham now?", f"Who owns the mill {i} of Aldham now?"
-        for messages, times in ((talk[-5:], few), (talk, many)):
+    for i in range(20):
+        for size, times in ((5, few), (50, many)):
             started = time.process_time()
-            guard.check(turn + " " * len(messages), rewrite + "?" * (len(messages) > 5), messages)
+            guard.check(f"Who owns mill {i} of {size}?", f"Who owns the mill {i} of {size}?", talk[i : i + size])
             times.append(time.process_time() - started)
-    assert sorted(many)[7] < 2 * sorted(few)[7]
+    # 1.08 as it is, 1.58 where the words of the history are looked up anew, 9 where messages are read anew.
+    assert sorted(many)[10] < 1.35 * sorted(few)[10]

@@ -1,8 +1,7 @@
 """A word and the thing that it restricts: was the thing kept without it, or with its opposite?
 
-Measured on the even half of the data: of rewrites that say a thing without its "first" or "last", one of 1,044 human
-ones (CAsT 2021, CANARD) and one of 171 labelled good ones lost nothing; those were ordinals like "second", which point
-to a list, and superlatives. What is left found 13 of 16 minimal edits made inside conversations.
+On the even half of the data the rule of "first" and "last" speaks on none of 1,044 human rewrites (CAsT 2021, CANARD),
+on none of 79 labelled good ones, and on 6 of the 7 edits that cut such a word out inside a conversation.
 """
 
 from __future__ import annotations
