@@ -20,7 +20,7 @@ from rewriteguard.drivers import Budget, Runner
 from rewriteguard.errors import ScopeError
 from rewriteguard.fuse import Fused, fuse, margins
 from rewriteguard.plan import Plan, Request, Result
-from rewriteguard.rewrite import while_reading
+from rewriteguard.rewrite import notify, while_reading
 from rewriteguard.telemetry import Span
 
 
@@ -124,12 +124,7 @@ async def _start_early(runner: Runner, plan: Plan, conversation: Conversation, f
 
 def _tell(plan: Plan, decision: Decision, span: Span) -> None:
     plan.judge.telemetry.decided(decision, plan.judge.profile, span)
-    if plan.on_decision is None:
-        return
-    try:
-        plan.on_decision(decision)
-    except Exception as error:  # noqa: BLE001 - the application's callback must not break its retrieval
-        plan.judge.telemetry.failed("on_decision", error)
+    notify(plan.judge.telemetry, plan.on_decision, decision)
 
 
 def _collected(
