@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypedDict, cast
@@ -132,6 +132,18 @@ class Call:
         config = patch_config(self.config, callbacks=self.run.get_child())
         config["tags"] = [*(config.get("tags") or ()), *tags]
         return config
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    run_id: Any
+    handlers: Sequence[Any]
+
+
+def host_of(callbacks: Any) -> Host | None:
+    """The run that `callbacks`, a callback manager, was made below; None where they belong to no run."""
+    run_id = getattr(callbacks, "parent_run_id", None)
+    return None if run_id is None else cast("Host", _Run(run_id, callbacks.handlers))
 
 
 def settings_from(keywords: GuardKeywords) -> Settings:

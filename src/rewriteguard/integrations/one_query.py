@@ -83,7 +83,8 @@ class OneQuery:
 
     def told(self, decision: Decision, span: Span | None = None) -> Decision:
         """The same decision, told to telemetry and to the application."""
-        self.judge.telemetry.decided(decision, self.judge.profile, span)
+        profile = decision.assessment.profile if decision.assessment else self.judge.profile
+        self.judge.telemetry.decided(decision, profile, span)
         return self._called_back(decision)
 
     def _called_back(self, decision: Decision) -> Decision:
