@@ -8,16 +8,18 @@ from datetime import UTC, date, datetime
 from typing import Any, TypedDict
 
 from rewriteguard import arguments
-from rewriteguard.asking import Answer
+from rewriteguard.asking import Answer, rewritten_text
 from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action, Decision
+from rewriteguard.drivers import call
 from rewriteguard.errors import ClarificationNeeded, InputError
 from rewriteguard.guard import Guard
 from rewriteguard.integrations.spoken import read
 from rewriteguard.policy import Policy
 from rewriteguard.rewrite import Judge, asafe_rewrite, judge_from, notify, safe_rewrite
 from rewriteguard.telemetry import Span, Telemetry
+from rewriteguard.threads import drive
 
 
 class OneQueryKeywords(TypedDict, total=False):
@@ -57,7 +59,7 @@ class OneQuery:
         if unread is None:
             decision = safe_rewrite(conversation.turn, lambda _: ask(), conversation, **self._keywords(day))
             return self._called_back(decision)
-        answer = Answer(str(ask())) if self.judge.as_unguarded(conversation) else Answer()
+        answer = Answer(rewritten_text(drive(call(ask)))) if self.judge.as_unguarded(conversation) else Answer()
         return self.unreadable(conversation, unread, answer)
 
     async def arewritten(
@@ -73,7 +75,7 @@ class OneQuery:
             return self._called_back(
                 await asafe_rewrite(conversation.turn, rewriter, conversation, **self._keywords(day))
             )
-        answer = Answer(str(await ask())) if self.judge.as_unguarded(conversation) else Answer()
+        answer = Answer(rewritten_text(await ask())) if self.judge.as_unguarded(conversation) else Answer()
         return self.unreadable(conversation, unread, answer)
 
     def unreadable(self, conversation: Conversation, error: Exception, answer: Answer) -> Decision:
