@@ -67,17 +67,16 @@ def assess(
     beside = NO_FILTER if filtered is None else read_filter(filtered, read)
     scene = _scene(turn, rewrite, past, Facts(reference_date, equivalents), beside)
     language = language_of_turn(scene.turn, scene.past) or language_of(scene.rewrite.text)
-    may_carry = profile is not Profile.SHORTEN
     readings: tuple[str, ...] = ()
     fills: tuple[Fill, ...] = ()
     if is_foreign(language):
-        scene, findings = _in_other_language(scene, language, beside, may_carry)
+        scene, findings = _in_other_language(scene, language, beside, _may_carry(profile))
         dependent = scene.dependent
         checked = Checked(_looked_for(scene.comparison), gaps=(*_size_gap(conversation, scene.past), "language"))
     else:
         readings, fills = candidates(scene), tuple(fills_of(scene))
         dependent = is_dependent(scene.turn, scene.past, scene.references)
-        findings = _in_english(scene, readings, may_carry)
+        findings = _in_english(scene, readings, profile)
         checked = _checked(scene, fills, _size_gap(conversation, scene.past))
         findings += _unchecked(scene, checked)
     verdict, violations = judge(findings, profile)
@@ -149,10 +148,15 @@ def _unread(conversation: Conversation, raw: str, query: str, finding: Finding, 
     return Assessment(verdict, violations, Comparison(), dependent, checked, conversation.turn, query, raw, (), profile)
 
 
-def _in_english(scene: Scene, readings: tuple[str, ...], may_carry: bool) -> list[Finding]:
+def _may_carry(profile: Profile) -> bool:
+    return profile is not Profile.SHORTEN
+
+
+def _in_english(scene: Scene, readings: tuple[str, ...], profile: Profile) -> list[Finding]:
+    may_carry, may_add = _may_carry(profile), profile is Profile.EXPAND
     return [
         *form_findings(scene.turn, scene.rewrite, scene.past),
-        *change_findings(scene, may_carry=may_carry),
+        *change_findings(scene, may_carry=may_carry, may_add=may_add),
         *fill_findings(scene, readings),
         *drift_findings(scene),
         *loss_findings(scene),

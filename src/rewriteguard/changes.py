@@ -32,12 +32,13 @@ _ROWS = frozenset({"scene", "reworded", "unsaid", "doubtful"})  # rows of the ru
 _WORDED = frozenset({Kind.NEGATION, Kind.COMPARISON, Kind.QUANTIFIER, Kind.MODALITY, Kind.QUALIFIER})
 
 
-def change_findings(scene: Scene, *, may_carry: bool = True) -> Iterable[Finding]:
+def change_findings(scene: Scene, *, may_carry: bool = True, may_add: bool = False) -> Iterable[Finding]:
     """Tokens of the turn that are lost or altered, and tokens of the rewrite from nowhere.
 
     Args:
         scene: Turn, rewrite and history.
         may_carry: Whether the rewriter may take anything over from the history; one that only shortens may not.
+        may_add: Whether the rewriter may add what nobody said; then only what turns words of the turn round is found.
     """
     comparison = scene.comparison
     for token in comparison.dropped:
@@ -54,9 +55,19 @@ def change_findings(scene: Scene, *, may_carry: bool = True) -> Iterable[Finding
     for token in (*comparison.invented, *(() if may_carry else comparison.carried)):
         if token.kind is Kind.ANSWER_TYPE and not _asks(scene):
             continue
+        if may_add and token.kind in (Kind.NEGATION, Kind.QUANTIFIER) and not _turns_round(scene, token):
+            continue
         if token.kind is not Kind.TOPIC:
             reworded = _is_phrased_anew(scene, token)
             yield Finding(f"invented.{'reworded' if reworded else token.kind.value}", token.kind, (in_rewrite(token),))
+
+
+def _turns_round(scene: Scene, token: ProtectedToken) -> bool:
+    """True for a "not" or "only" at a word of the turn; elsewhere it belongs to what was added."""
+    if token.kind is Kind.NEGATION:
+        return scene.turn.vocabulary.holds_stem(token.value)
+    behind = next((w for w in scene.rewrite.content if w.start >= token.end), None)
+    return token.value == "only" and behind is not None and scene.turn.vocabulary.holds(behind)
 
 
 def invented_word_findings(scene: Scene) -> Iterable[Finding]:

@@ -109,6 +109,11 @@ def is_graded(token: ProtectedToken) -> bool:
     return token.value.endswith(("comparative", "superlative"))
 
 
+def sets_side_by_side(token: ProtectedToken) -> bool:
+    """True for what asks two things to be compared: "longer", "versus", "difference"; false for directions."""
+    return is_graded(token) or _synonym(token.value).endswith("versus")
+
+
 def _synonym(value: str) -> str:
     prefix, _, word = value.partition(":")
     return f"{prefix}:{_direction(word)}" if prefix == "direction" else value
