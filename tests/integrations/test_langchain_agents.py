@@ -128,19 +128,15 @@ def test_what_a_tool_gave_back_in_this_turn_is_history_of_a_tool():
 
 @dataclass
 class Found:
-    verdict: Verdict
     assessments: tuple
-    violations: tuple = ()
 
 
 class Seeing(FakeGuard):
-    """Remembers the histories that it was given; judges sets by a table."""
+    """Remembers the histories and the sets that it was given."""
 
-    def __init__(self, histories=None, together=Verdict.PRESERVED, **keywords):
+    def __init__(self, **keywords):
         super().__init__(**keywords)
-        self.histories = [] if histories is None else histories
-        self.sets = []
-        self.together = together
+        self.histories, self.sets = [], []
 
     def decide(self, turn, rewrite, history=(), **keywords):
         self.histories.append(history.history)
@@ -151,34 +147,61 @@ class Seeing(FakeGuard):
         self.histories.append(history.history)
         self.sets.append((tuple(rewrites), profile))
         single = super().decide
-        each = tuple(single(turn, rewrite, history, profile=profile).assessment for rewrite in rewrites)
-        return Found(self.together, each, (self._violation(turn),))
+        return Found(tuple(single(turn, rewrite, history, profile=profile).assessment for rewrite in rewrites))
 
 
-def test_several_queries_of_a_step_are_judged_together():
-    seeing = Seeing(verdicts={"b": Verdict.CHANGED}, together=Verdict.CHANGED)
+BOTH = "What did the attic cost in 2021 and in 2023, without heating?"
+PARTS = ("What did the attic cost in 2021 without heating?", "What did the attic cost in 2023 without heating?")
+
+
+def test_several_queries_of_a_step_are_judged_together(guard):
+    agent = Agent(calling(*PARTS), guard=guard)
+    agent.ask(*TALK, HumanMessage(BOTH))
+    assert sorted(agent.queries) == sorted(PARTS)
+    alone = Agent(calling(PARTS[0]), guard=guard)  # as the only one it has lost 2023
+    alone.ask(*TALK, HumanMessage(BOTH))
+    assert alone.queries == [BOTH]
+
+
+def test_what_no_query_of_a_step_kept_is_kept_by_the_users_own_words(guard):
+    agent = Agent(calling("What did the attic cost in 2021?", "What did the attic cost in 2023?"), guard=guard)
+    agent.ask(*TALK, HumanMessage(BOTH))
+    assert agent.queries == [BOTH, BOTH]
+    assert agent.verdicts == [Verdict.CHANGED, Verdict.CHANGED]
+
+
+def test_one_bad_query_of_several_is_replaced_alone(guard):
+    bad = "What did the attic cost in 2019 without heating?"
+    agent = Agent(calling(PARTS[0], bad, PARTS[1]), guard=guard)
+    agent.ask(*TALK, HumanMessage(BOTH))
+    assert sorted(agent.queries) == sorted([BOTH, *PARTS])
+
+
+def test_each_call_of_a_step_is_judged_in_the_same_set():
+    seeing = Seeing()
     agent = Agent(calling("a", "b", "c"), guard=seeing)
     agent.ask(HumanMessage("Everything?"))
-    assert sorted(agent.queries) == ["Everything?", "a", "c"]
-    assert set(seeing.sets) == {(("a", "b", "c"), Profile.DECOMPOSE)}
-    assert len(seeing.sets) == 3
+    assert seeing.sets == [(("a", "b", "c"), Profile.DECOMPOSE)] * 3
 
 
-def test_where_only_all_together_lost_something_the_first_query_is_replaced():
-    agent = Agent(calling("a", "b", "c"), guard=Seeing(together=Verdict.CHANGED))
-    agent.ask(HumanMessage("Everything?"))
-    assert sorted(agent.queries) == ["Everything?", "b", "c"]
-    assert sorted(map(str, agent.verdicts)) == ["changed", "preserved", "preserved"]
-    changed = next(decision for decision in agent.decisions if decision.verdict is Verdict.CHANGED)
-    assert changed.assessment.violations
+def test_a_query_of_a_later_step_may_leave_out_what_an_earlier_one_asked(guard):
+    agent = Agent(calling(PARTS[0]), calling(PARTS[1]), guard=guard)
+    agent.ask(*TALK, HumanMessage(BOTH))
+    assert agent.queries == [BOTH, PARTS[1]]
 
 
 def test_a_later_step_is_judged_with_the_queries_before_it():
-    seeing = Seeing(together=Verdict.CHANGED)
+    seeing = Seeing()
     agent = Agent(calling("a"), calling("b", name="note", argument="text"), calling("c"), guard=seeing)
     agent.ask(*TALK, HumanMessage("Everything?"))
     assert seeing.sets == [(("a", "c"), Profile.DECOMPOSE)]
-    assert agent.queries == ["a", "b", "c"]  # what was lost in all was lost in the first step, and made good there
+
+
+@pytest.mark.parametrize("query", ["", "  \n", "Here are the queries:"])
+def test_what_is_no_query_beside_one_that_is_one_is_replaced(query, guard):
+    agent = Agent(calling(FAITHFUL, query), guard=guard)
+    agent.ask(*TALK, HumanMessage(TURN))
+    assert sorted(agent.queries) == sorted([FAITHFUL, TURN])
 
 
 def test_queries_of_an_earlier_turn_are_not_of_the_set():

@@ -6,7 +6,6 @@ The turn is the last human message of the state; the history is what stands befo
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import Any, Unpack
@@ -17,7 +16,7 @@ from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
 from rewriteguard.asking import Answer
-from rewriteguard.assessment import Assessment, Profile, Verdict
+from rewriteguard.assessment import Profile
 from rewriteguard.decision import Decision
 from rewriteguard.drivers import TaskRunner
 from rewriteguard.errors import InputError
@@ -28,8 +27,6 @@ from rewriteguard.policy import decide
 from rewriteguard.telemetry import Span
 
 Answered = ToolMessage | Command[Any]
-
-_BY_GRAVITY = (Verdict.PRESERVED, Verdict.UNCERTAIN, Verdict.CHANGED)
 
 
 class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -96,23 +93,18 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
         return judge.checked(search.conversation, answer, lambda: self._part(search, day))
 
     def _part(self, search: Search, day: date) -> Decision:
-        judge = self._one.judge
-        turn, profile = search.conversation.turn, Profile.DECOMPOSE
-        found = judge.guard.check_all(turn, search.queries, search.conversation, profile=profile, reference_date=day)
-        return decide(judge.policy, _of_part(found, search.place))
-
-
-def _of_part(found: Any, place: int) -> Assessment:
-    """The finding about one query of several.
-
-    What all together lost is found against the first query of the turn alone, where no query is as bad by itself: with
-    the user's own words in its place nothing is lost, and the other parts can be searched as they are.
-    """
-    own: Assessment = found.assessments[place]
-    worst = max((each.verdict for each in found.assessments), key=_BY_GRAVITY.index)
-    if place > 0 or _BY_GRAVITY.index(found.verdict) <= _BY_GRAVITY.index(worst):
-        return own
-    return replace(own, verdict=found.verdict, violations=found.violations)
+        """The decision about one query of several, each of which may leave out what another one asks."""
+        judge, conversation = self._one.judge, search.conversation
+        found = judge.guard.check_all(
+            conversation.turn, search.queries, conversation, profile=Profile.DECOMPOSE, reference_date=day
+        )
+        for each in found.assessments:
+            if each.raw_rewrite == search.query:
+                return decide(judge.policy, each)
+        # It was left out as no query: blank, or a whole list.
+        return judge.guard.decide(
+            conversation.turn, search.query, conversation, policy=judge.policy, reference_date=day
+        )
 
 
 def _names(tools: Any) -> Mapping[str, str]:

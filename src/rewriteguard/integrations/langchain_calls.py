@@ -24,7 +24,7 @@ class Search:
         request: The call, as the agent hands it over.
         argument: The name of the argument that holds the query.
         queries: The search queries of this turn, those of earlier steps first, up to the step of this call.
-        place: Which of them this call searches with.
+        query: Which of them this call searches with.
         conversation: The turn, and the messages that the model saw beside it.
         unread: Why turn or history could not be read.
     """
@@ -32,14 +32,9 @@ class Search:
     request: ToolCallRequest
     argument: str
     queries: tuple[str, ...]
-    place: int
+    query: str
     conversation: Conversation
     unread: Exception | None
-
-    @property
-    def query(self) -> str:
-        """The query of this call."""
-        return self.queries[self.place]
 
     @property
     def config(self) -> Mapping[str, Any]:
@@ -72,24 +67,18 @@ def search_of(request: ToolCallRequest, arguments: Mapping[str, str]) -> Search 
     conversation, unread = read(messages[place] if spoken else "", history)
     if not conversation.turn.strip():
         unread = unread or InputError("messages: expected a human message with text")
-    queries, own = _queries(since, call, query, arguments)
-    return Search(request, argument, queries, own, conversation, unread)
+    return Search(request, argument, _queries(since, call, arguments) or (query,), query, conversation, unread)
 
 
-def _queries(
-    messages: Sequence[Any], call: ToolCall, query: str, arguments: Mapping[str, str]
-) -> tuple[tuple[str, ...], int]:
-    """The search queries up to the step that holds `call`, and the place of its own."""
+def _queries(messages: Sequence[Any], call: ToolCall, arguments: Mapping[str, str]) -> tuple[str, ...]:
+    """The search queries up to the step that holds `call`, that of `call` as it now is; none where no step holds it."""
     steps = [message.tool_calls for message in messages if isinstance(message, AIMessage)]
     while steps and not any(_same(each, call) for each in steps[-1]):
         steps.pop()
-    if not steps:
-        return (query,), 0
-    calls = [each for step in steps for each in step]
-    own = max(place for place, each in enumerate(calls) if _same(each, call))
-    calls[own] = call  # another middleware may have changed it
-    texts = [_query(each, arguments) for each in calls]
-    return tuple(text for text in texts if text is not None), sum(text is not None for text in texts[:own])
+    if steps:  # another middleware may have changed the call
+        steps[-1] = [call if _same(each, call) else each for each in steps[-1]]
+    queries = (_query(each, arguments) for step in steps for each in step)
+    return tuple(query for query in queries if query is not None)
 
 
 def _query(call: ToolCall, arguments: Mapping[str, str]) -> str | None:
