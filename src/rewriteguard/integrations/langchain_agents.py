@@ -50,6 +50,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._arguments = _names(tools)
         self._one = one_query_from(keywords)
+        self._one.judge.warm_up()
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answered]) -> Answered:
         """Calls the tool, with the user's own words where its query is CHANGED.

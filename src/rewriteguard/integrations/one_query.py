@@ -118,7 +118,6 @@ def one_query_from(keywords: OneQueryKeywords) -> OneQuery:
     judge = judge_from(keywords.get("guard"), keywords.get("policy"), Profile.CONDENSE, keywords.get("telemetry"))
     policy = Policy.single() if keywords.get("policy") is None else judge.policy
     judge = replace(judge, policy=replace(policy, one_search=True, carried=False))
-    judge.warm_up()
     return OneQuery(judge, keywords.get("on_decision"))
 
 
