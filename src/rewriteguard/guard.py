@@ -211,9 +211,9 @@ class Guard:
         history: Any = (),
         *,
         policy: Policy | None = None,
-        unchecked: str | None = None,
+        unchecked: str | Sequence[str] | None = None,
     ) -> Decision:
-        """What to search where no rewrite was judged; `unchecked` is a rewrite that could not be judged."""
+        """What to search where no rewrite was judged; `unchecked` is the rewrite, or are those, not judged."""
         conversation = Conversation.read(turn, history, self._window)
         carried = self._carried(conversation)
         return decide_without_rewrite(
@@ -232,7 +232,8 @@ class Guard:
 
     def _decide(self, conversation: Conversation, assessment: Assessment, policy: Policy) -> Decision:
         if assessment.profile is Profile.SHORTEN and self._is_brief(assessment.turn):
-            raw = assessment.raw_rewrite
+            given = assessment.assessments if isinstance(assessment, SetAssessment) else (assessment,)
+            raw = [each.raw_rewrite for each in given]
             return decide_without_rewrite(policy, assessment.turn, Reason.SKIPPED, unchecked=raw)
         return decide(policy, assessment, self._carried(conversation))
 
@@ -253,7 +254,8 @@ class Guard:
             Member(replace(a, raw_rewrite=each.raw), self._read(a.rewrite[:MAX_REWRITE], True))
             for a, each in zip(found, listed, strict=True)
         ]
-        return assess_set(self._read(conversation.turn[:MAX_TURN], True), members, Profile(profile))
+        turn, past = self._read(conversation.turn[:MAX_TURN], True), self._read.past(conversation.history)
+        return assess_set(turn, past, members, Profile(profile))
 
     def _check(
         self, conversation: Conversation, rewrite: Any, profile: Profile, reference_date: date | None, filtered: Any

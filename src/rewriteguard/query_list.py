@@ -83,8 +83,12 @@ def queries_in(output: str) -> tuple[str, ...]:
 
 def _lines_of_item(item: str) -> Sequence[str]:
     """The item itself, or its lines where it is a whole list that nobody has taken apart."""
-    lines = without_reasoning(item.strip()).splitlines()
-    return lines if _is_list([_MARKED.match(line) for line in lines]) else [item]
+    lines = [line for line in without_reasoning(item.strip()).splitlines() if line.strip()]
+    first = next((line for line in lines if not _is_preface(line)), "")
+    is_list = _MARKED.match(first) and _is_list(
+        [_MARKED.match(line) for line in lines]
+    )  # no query with notes behind it
+    return lines if is_list else [item]
 
 
 def _is_list(marks: Sequence[re.Match[str] | None]) -> bool:
