@@ -244,7 +244,7 @@ class Guard:
     def _check_all(
         self, conversation: Conversation, rewrites: Any, profile: Profile, reference_date: date | None, filtered: Any
     ) -> SetAssessment:
-        listed = listed_queries(_strings(rewrites))
+        listed = listed_queries(_strings(rewrites), passages=profile == Profile.EXPAND)
         if not listed:
             raise InputError("rewrites: expected at least one query, got none")
         # Sub-questions are read as any rewrite: what one of them may leave out shows only beside the others.
