@@ -201,8 +201,9 @@ class Guard:
             HistoryError: An item of the history has an unknown shape.
         """
         conversation = Conversation.read(turn, history, self._window)
-        assessment = self._check_all(conversation, rewrites, profile, reference_date, filter)
-        return self._decide(conversation, assessment, policy or _DEFAULT_POLICY)
+        given = _strings(rewrites)
+        assessment = self._check_all(conversation, given, profile, reference_date, filter)
+        return self._decide(conversation, assessment, policy or _DEFAULT_POLICY, given)
 
     def decide_without_rewrite(
         self,
@@ -230,12 +231,14 @@ class Guard:
         conversation = Conversation.read(turn, history, self._window)
         return is_dependent(self._read(conversation.turn[:MAX_TURN], True), self._read.past(conversation.history))
 
-    def _decide(self, conversation: Conversation, assessment: Assessment, policy: Policy) -> Decision:
+    def _decide(
+        self, conversation: Conversation, assessment: Assessment, policy: Policy, given: Sequence[str] = ()
+    ) -> Decision:
         if assessment.profile is Profile.SHORTEN and self._is_brief(assessment.turn):
-            given = assessment.assessments if isinstance(assessment, SetAssessment) else (assessment,)
-            raw = [each.raw_rewrite for each in given]
-            return decide_without_rewrite(policy, assessment.turn, Reason.SKIPPED, unchecked=raw)
-        return decide(policy, assessment, self._carried(conversation))
+            return decide_without_rewrite(
+                policy, assessment.turn, Reason.SKIPPED, unchecked=given or assessment.raw_rewrite
+            )
+        return decide(policy, assessment, self._carried(conversation), given=given)
 
     def _is_brief(self, turn: str) -> bool:
         """True for a turn that is as short as a query already."""

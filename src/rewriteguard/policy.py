@@ -100,13 +100,20 @@ class Policy:
         return cls(name="observe", shadow=True)
 
 
-def decide(policy: Policy, assessment: Assessment, carried: CarriedQuery | None = None) -> Decision:
+def decide(
+    policy: Policy,
+    assessment: Assessment,
+    carried: CarriedQuery | None = None,
+    *,
+    given: Sequence[str] = (),
+) -> Decision:
     """The decision about a rewrite that was judged, or about a set of them, of which the rejected are left out.
 
     Args:
         policy: What to do about each verdict.
         assessment: The finding about the rewrite, or about the set.
         carried: The carried query of the same turn; None leaves the carried arm out.
+        given: The items of a set as they came; searched in shadow mode.
     """
     rewrites = assessment.assessments if isinstance(assessment, SetAssessment) else (assessment,)
     kept = {each.rewrite: each for each in rewrites if not _rejects(policy, each)}  # equal texts are searched once
@@ -128,7 +135,7 @@ def decide(policy: Policy, assessment: Assessment, carried: CarriedQuery | None 
         carried_terms=carried.terms if carried and policy.carried else (),
         policy=policy.name,
     )
-    return _as_unguarded(decision, *(each.raw_rewrite for each in rewrites)) if policy.shadow else decision
+    return _as_unguarded(decision, *(given or (assessment.raw_rewrite,))) if policy.shadow else decision
 
 
 def decide_without_rewrite(

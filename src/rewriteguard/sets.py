@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -32,6 +32,11 @@ class Member:
     assessment: Assessment
     reading: Reading
 
+    def says_negated(self, violation: Violation) -> bool:
+        """True where the word that a lost "not" stood at is still there, so that the query is turned round."""
+        lost = {t.start: t.value for t in self.assessment.comparison.dropped if t.kind is Kind.NEGATION}
+        return any(self.reading.vocabulary.holds_stem(lost[e.start]) for e in violation.evidence if e.start in lost)
+
 
 def assess_set(turn: Reading, past: Past, members: Sequence[Member], profile: Profile) -> SetAssessment:
     """The finding about the rewrites of a turn, at least one, each of which was assessed alone.
@@ -40,21 +45,41 @@ def assess_set(turn: Reading, past: Past, members: Sequence[Member], profile: Pr
     alone; where the original is searched too (EXPAND) or the rewrites share the turn among themselves (DECOMPOSE), it
     counts for the set where all have it.
     """
-    losses = [_losses(member.assessment, profile) for member in members]
-    live = [i for i, member in enumerate(members) if _hard_verdict(member.assessment, profile) is not Verdict.CHANGED]
-    live = live or list(range(len(members)))
-    common = _common([losses[i] for i in live])
+    lost = [tuple(v for v in m.assessment.violations if _may_miss(m, v, profile)) for m in members]
+    hard = [_worst(v for v in m.assessment.violations if v not in lost[i]) for i, m in enumerate(members)]
+    live = [i for i, verdict in enumerate(hard) if verdict is not Verdict.CHANGED] or list(range(len(members)))
+    common = _common([lost[i] for i in live])
     if profile is Profile.DECOMPOSE:
         common -= _shared_out(turn, [members[i] for i in live], common)
-    found = tuple(_as_member(m.assessment, profile, common) for m in members)
-    counted = [
-        (i, v) for i, a in enumerate(found) for v in a.violations
-        if not _is_loss(v, profile) or (i == live[0] and _key(v) in common)
-    ]  # fmt: skip
-    verdict = min((_verdict_of(v, profile) for _, v in counted), key=_RANK.__getitem__, default=Verdict.PRESERVED)
-    counted.sort(key=lambda row: _RANK[_verdict_of(row[1], profile)])
-    whole = together(found, counted, verdict, profile)
+    rows = [
+        _Row(i, v, v in lost[i], _key(v) in common, profile)
+        for i, m in enumerate(members)
+        for v in m.assessment.violations
+    ]
+    found = [_as_member(m.assessment, [row for row in rows if row.place == i], profile) for i, m in enumerate(members)]
+    counted = [row for row in rows if not row.lost or (row.common and row.place == live[0])]
+    counted.sort(key=lambda row: _RANK[row.verdict])
+    verdict = counted[0].verdict if counted else Verdict.PRESERVED
+    whole = together(found, [(row.place, row.violation) for row in counted], verdict, profile)
     return _with_readings(turn, past, members, whole) if profile is Profile.CONDENSE else whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A violation of one rewrite as one of the set; `lost` where the rewrite may lack it, `common` where all do."""
+
+    place: int
+    violation: Violation
+    lost: bool
+    common: bool
+    profile: Profile
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it gives; a loss beside the original, which is searched too, no more than UNCERTAIN."""
+        alone = RULES[self.violation.rule].alone or Verdict.PRESERVED
+        softened = self.lost and self.profile is Profile.EXPAND and alone is Verdict.CHANGED
+        return Verdict.UNCERTAIN if softened else alone
 
 
 # What may be missing from one rewrite of the set.
@@ -64,16 +89,17 @@ _MISSING = {
 }
 
 
-def _is_loss(violation: Violation, profile: Profile) -> bool:
-    """True for what one rewrite of the set may leave out; a lost "not" turns a query round, so only a part may lack it.
+def _may_miss(member: Member, violation: Violation, profile: Profile) -> bool:
+    """True for what one rewrite of the set may leave out.
 
-    Another kind of answer is a loss too, and beside the original another noun: those queries look from other sides.
+    Another kind of answer may be asked for too, and beside the original another noun be named: such queries look from
+    other sides. A "not" may be left out with what it negates.
     """
     if profile not in _MISSING:
         return False
     if violation.kind is Kind.ANSWER_TYPE or (violation.kind is Kind.TOPIC and profile is Profile.EXPAND):
         return True
-    turned = violation.kind is Kind.NEGATION and profile is Profile.EXPAND
+    turned = violation.kind is Kind.NEGATION and profile is Profile.EXPAND and member.says_negated(violation)
     return violation.fault in _MISSING[profile] and not turned
 
 
@@ -83,33 +109,21 @@ def _key(violation: Violation) -> _Key:
     return (violation.kind, spans[0]) if spans else (violation.fault,)
 
 
-def _losses(assessment: Assessment, profile: Profile) -> dict[_Key, Violation]:
-    return {_key(v): v for v in reversed(assessment.violations) if _is_loss(v, profile) and RULES[v.rule].alone}
+def _common(lost: Sequence[Sequence[Violation]]) -> frozenset[_Key]:
+    """What every rewrite lost; what counts for nothing in one of them was said there in other words."""
+    keys = [{_key(v) for v in each if RULES[v.rule].alone and v.fault is not Fault.INVENTED} for each in lost]
+    return frozenset.intersection(*map(frozenset, keys))
 
 
-def _common(losses: Sequence[dict[_Key, Violation]]) -> frozenset[_Key]:
-    """What every rewrite lost; what one of them says in other words counts for no more than there."""
-    return frozenset(key for key in losses[0] if all(key in each for each in losses) and key[0] is not Fault.INVENTED)
+def _worst(violations: Iterable[Violation]) -> Verdict | None:
+    return min((RULES[v.rule].alone for v in violations), key=_RANK.__getitem__, default=None)
 
 
-def _hard_verdict(assessment: Assessment, profile: Profile) -> Verdict:
-    found = (RULES[v.rule].alone for v in assessment.violations if not _is_loss(v, profile))
-    return min(found, key=_RANK.__getitem__, default=None) or Verdict.PRESERVED
-
-
-def _verdict_of(violation: Violation, profile: Profile) -> Verdict:
-    """What a finding gives; a loss beside the original, which is searched too, no more than UNCERTAIN."""
-    alone = RULES[violation.rule].alone or Verdict.PRESERVED
-    softened = profile is Profile.EXPAND and _is_loss(violation, profile) and alone is Verdict.CHANGED
-    return Verdict.UNCERTAIN if softened else alone
-
-
-def _as_member(assessment: Assessment, profile: Profile, common: AbstractSet[_Key]) -> Assessment:
-    """The finding about one rewrite as one of the set."""
-    violations = assessment.violations
-    if profile is Profile.DECOMPOSE:  # what another sub-question asks is no fault of this one
-        violations = tuple(v for v in violations if not _is_loss(v, profile) or _key(v) in common)
-    verdict = min((_verdict_of(v, profile) for v in violations), key=_RANK.__getitem__, default=Verdict.PRESERVED)
+def _as_member(assessment: Assessment, rows: Sequence[_Row], profile: Profile) -> Assessment:
+    """The finding about one rewrite as one of the set; what another sub-question asks is no fault of this one."""
+    counted = [row for row in rows if not row.lost or row.common or profile is not Profile.DECOMPOSE]
+    verdict = min((row.verdict for row in counted), key=_RANK.__getitem__, default=Verdict.PRESERVED)
+    violations = tuple(row.violation for row in counted)
     return replace(assessment, verdict=verdict, violations=violations, profile=profile)
 
 
