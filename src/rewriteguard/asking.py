@@ -22,10 +22,12 @@ class Ask:
     Attributes:
         function: Gives the rewriter's output, or an awaitable of it.
         blocking: Whether it would hold up an event loop.
+        read: Gets the output, gives the rewrite or a tuple of several; None is `rewritten`.
     """
 
     function: Callable[[], Any]
     blocking: bool
+    read: Callable[[Any], str | tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +35,11 @@ class Answer:
     """What became of the rewrite.
 
     Attributes:
-        text: The rewrite as it came; None where there is none.
+        text: The rewrite as it came, or several rewrites of one turn; None where there is none.
         reason: Why there is none.
     """
 
-    text: str | None = None
+    text: str | tuple[str, ...] | None = None
     reason: Reason = Reason.OK
 
 
@@ -64,22 +66,35 @@ async def ask_rewriter(
     runner: Runner, ask: Ask, seconds: float | None, telemetry: Telemetry, *, shadow: bool
 ) -> Answer:
     """The rewriter's answer within `seconds`; in shadow mode without a limit, and its errors are raised."""
+    read = ask.read or rewritten
 
-    async def job() -> str:
-        return rewritten_text(await call(ask.function))
+    async def job() -> str | tuple[str, ...]:
+        return read(await call(ask.function))
 
     with telemetry.rewrite() as span:
         handle = await runner.run(job, blocking=ask.blocking, seconds=None if shadow else seconds)
         late = timed_out(handle)
         error = error_of(handle)
         if error is None:
-            return Answer(handle.result())
+            answer = handle.result()
+            return Answer(reason=Reason.REWRITER_ERROR) if answer == () else Answer(answer)
         telemetry.failed("rewriter", error)
         if shadow:
             raise error
         span.failed(error)
         await runner.drop([handle])
     return Answer(reason=Reason.REWRITER_TIMEOUT if late else Reason.REWRITER_ERROR)
+
+
+def rewritten(output: Any) -> str | tuple[str, ...]:
+    """A rewriter's output: one text, or the texts of a list.
+
+    Raises:
+        InputError: It is neither.
+    """
+    if isinstance(output, list | tuple):
+        return tuple(map(rewritten_text, output))
+    return rewritten_text(output)
 
 
 def rewritten_text(output: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rewriteguard.alignment import align, words_at
 from rewriteguard.assessment import Assessment, Checked, Fill, Profile
-from rewriteguard.changes import change_findings, invented_word_findings
+from rewriteguard.changes import Licence, change_findings, invented_word_findings
 from rewriteguard.compare import Comparison, compare
 from rewriteguard.conversation import Conversation
 from rewriteguard.drift import drift_findings
@@ -70,7 +70,7 @@ def assess(
     readings: tuple[str, ...] = ()
     fills: tuple[Fill, ...] = ()
     if is_foreign(language):
-        scene, findings = _in_other_language(scene, language, beside, _may_carry(profile))
+        scene, findings = _in_other_language(scene, language, beside, _LICENCES[profile].carry)
         dependent = scene.dependent
         checked = Checked(_looked_for(scene.comparison), gaps=(*_size_gap(conversation, scene.past), "language"))
     else:
@@ -148,15 +148,20 @@ def _unread(conversation: Conversation, raw: str, query: str, finding: Finding, 
     return Assessment(verdict, violations, Comparison(), dependent, checked, conversation.turn, query, raw, (), profile)
 
 
-def _may_carry(profile: Profile) -> bool:
-    return profile is not Profile.SHORTEN
+# What a kind of rewriter may do; the original is searched beside expansions and steps back.
+_LICENCES = {
+    Profile.CONDENSE: Licence(),
+    Profile.SHORTEN: Licence(carry=False),
+    Profile.EXPAND: Licence(add=True, widen=True),
+    Profile.DECOMPOSE: Licence(),
+    Profile.STEP_BACK: Licence(widen=True),
+}
 
 
 def _in_english(scene: Scene, readings: tuple[str, ...], profile: Profile) -> list[Finding]:
-    may_carry, may_add = _may_carry(profile), profile is Profile.EXPAND
     return [
         *form_findings(scene.turn, scene.rewrite, scene.past),
-        *change_findings(scene, may_carry=may_carry, may_add=may_add),
+        *change_findings(scene, _LICENCES[profile]),
         *fill_findings(scene, readings),
         *drift_findings(scene),
         *loss_findings(scene),

@@ -201,8 +201,9 @@ class Guard:
             HistoryError: An item of the history has an unknown shape.
         """
         conversation = Conversation.read(turn, history, self._window)
-        assessment = self._check_all(conversation, rewrites, profile, reference_date, filter)
-        return self._decide(conversation, assessment, policy or _DEFAULT_POLICY)
+        given = _strings(rewrites)
+        assessment = self._check_all(conversation, given, profile, reference_date, filter)
+        return self._decide(conversation, assessment, policy or _DEFAULT_POLICY, given)
 
     def decide_without_rewrite(
         self,
@@ -211,9 +212,9 @@ class Guard:
         history: Any = (),
         *,
         policy: Policy | None = None,
-        unchecked: str | None = None,
+        unchecked: str | Sequence[str] | None = None,
     ) -> Decision:
-        """What to search where no rewrite was judged; `unchecked` is a rewrite that could not be judged."""
+        """What to search where no rewrite was judged; `unchecked` is the rewrite, or are those, not judged."""
         conversation = Conversation.read(turn, history, self._window)
         carried = self._carried(conversation)
         return decide_without_rewrite(
@@ -230,11 +231,14 @@ class Guard:
         conversation = Conversation.read(turn, history, self._window)
         return is_dependent(self._read(conversation.turn[:MAX_TURN], True), self._read.past(conversation.history))
 
-    def _decide(self, conversation: Conversation, assessment: Assessment, policy: Policy) -> Decision:
+    def _decide(
+        self, conversation: Conversation, assessment: Assessment, policy: Policy, given: Sequence[str] = ()
+    ) -> Decision:
         if assessment.profile is Profile.SHORTEN and self._is_brief(assessment.turn):
-            raw = assessment.raw_rewrite
-            return decide_without_rewrite(policy, assessment.turn, Reason.SKIPPED, unchecked=raw)
-        return decide(policy, assessment, self._carried(conversation))
+            return decide_without_rewrite(
+                policy, assessment.turn, Reason.SKIPPED, unchecked=given or assessment.raw_rewrite
+            )
+        return decide(policy, assessment, self._carried(conversation), given=given)
 
     def _is_brief(self, turn: str) -> bool:
         """True for a turn that is as short as a query already."""
@@ -243,7 +247,7 @@ class Guard:
     def _check_all(
         self, conversation: Conversation, rewrites: Any, profile: Profile, reference_date: date | None, filtered: Any
     ) -> SetAssessment:
-        listed = listed_queries(_strings(rewrites))
+        listed = listed_queries(_strings(rewrites), passages=profile == Profile.EXPAND)
         if not listed:
             raise InputError("rewrites: expected at least one query, got none")
         # Sub-questions are read as any rewrite: what one of them may leave out shows only beside the others.
@@ -253,7 +257,8 @@ class Guard:
             Member(replace(a, raw_rewrite=each.raw), self._read(a.rewrite[:MAX_REWRITE], True))
             for a, each in zip(found, listed, strict=True)
         ]
-        return assess_set(self._read(conversation.turn[:MAX_TURN], True), members, Profile(profile))
+        turn, past = self._read(conversation.turn[:MAX_TURN], True), self._read.past(conversation.history)
+        return assess_set(turn, past, members, Profile(profile))
 
     def _check(
         self, conversation: Conversation, rewrite: Any, profile: Profile, reference_date: date | None, filtered: Any

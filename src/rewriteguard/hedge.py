@@ -136,22 +136,34 @@ def _collected(
         errors = [each.error for each in landed if each.status is Status.ERROR and each.error]
         raise errors[0] if errors else TimeoutError("the time was over before any search answered")
     hits = [each.found.hits for each in good if each.found is not None]
+    if request.union and plan.judge.policy.shadow:
+        return _joined(landed), tuple(each.arm() for each in landed)
     wanted = request.k
     if len(landed) <= 1:
         items = [hit.item for ranking in hits for hit in ranking]
         return items[:wanted], tuple(each.arm() for each in landed)
     factors = margins(hits)
-    longest = max(len(each.found.hits) + each.found.vetoed for each in good if each.found is not None)
-    fused = _fused(plan, decision, good, factors, wanted or longest)
+    lengths = [len(each.found.hits) + each.found.vetoed for each in good if each.found is not None]
+    fused = _fused(plan, decision, good, factors, wanted or (sum if request.union else max)(lengths))
     trust = dict(zip([each.query.text for each in good], factors, strict=True))
     return [each.item for each in fused], tuple(each.arm(trust.get(each.query.text, 1.0)) for each in landed)
+
+
+def _joined(landed: Sequence[Landed]) -> list[Any]:
+    """What the searches found, one list behind the other and each item once, as without the guard."""
+    items: list[Any] = []
+    for each in landed:
+        if each.found is None:
+            raise each.error or TimeoutError("a search did not answer")
+        items += [hit.item for place, hit in enumerate(each.found.hits) if hit.item not in items]
+    return items
 
 
 def _fused(
     plan: Plan, decision: Decision, good: Sequence[Landed], factors: Sequence[float], wanted: int
 ) -> list[Fused[Any]]:
     telemetry = plan.judge.telemetry
-    origins = [each.query.origin.value for each in good]
+    origins = _labels(good)
     weights = [each.query.weight * factor for each, factor in zip(good, factors, strict=True)]
     with telemetry.fuse() as span:
         rankings = [[hit.item for hit in each.found.hits] for each in good if each.found is not None]
@@ -165,9 +177,20 @@ def _fused(
     return top
 
 
+def _labels(good: Sequence[Landed]) -> list[str]:
+    """Where each query comes from, with a number from the second rewrite on: `rewrite`, `rewrite.2`."""
+    labels: list[str] = []
+    for each in good:
+        origin = each.query.origin.value
+        before = sum(label.partition(".")[0] == origin for label in labels)
+        labels.append(f"{origin}.{before + 1}" if before else origin)
+    return labels
+
+
 def _overlap(ranks: Iterable[Mapping[str, int]]) -> float | None:
-    """The Jaccard index of what original and rewrite found; None where one of them found nothing."""
-    pairs = [(Origin.ORIGINAL.value in each, Origin.REWRITE.value in each) for each in ranks]
+    """The Jaccard index of what original and rewrites found; None where one of them found nothing."""
+    found = [{label.partition(".")[0] for label in each} for each in ranks]
+    pairs = [(Origin.ORIGINAL.value in each, Origin.REWRITE.value in each) for each in found]
     either = sum(ours or theirs for ours, theirs in pairs)
     if not either or not any(ours for ours, _ in pairs) or not any(theirs for _, theirs in pairs):
         return None

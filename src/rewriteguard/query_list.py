@@ -57,42 +57,58 @@ class Listed:
     text: str
 
 
-def listed_queries(items: Iterable[str]) -> tuple[Listed, ...]:
-    """The items that hold a query, in their order, without their marks; what only introduces or closes is left out."""
-    lines = [line for item in items for line in _lines_of_item(item) if line.strip() and not _FENCE.match(line)]
-    introduced = any(map(_is_preface, lines))
-    marks = [_MARKED.match(line) for line in lines]
-    is_list = introduced or _is_list(marks)
-    marked_alone = sum(mark is not None for mark in marks) >= _LISTED and is_list
+def listed_queries(items: Iterable[str], *, passages: bool = False) -> tuple[Listed, ...]:
+    """The items that hold a query, in their order, without their marks; what only introduces or closes is left out.
+
+    Args:
+        items: The items of a list, or the lines of an output that holds one.
+        passages: Whether an item of several lines may be a text of sentences; otherwise notes stand behind its query.
+    """
+    given = list(items)
+    whole = without_reasoning("\n".join(given))
+    entries = _json_entries(whole.strip())
+    if entries is not None:
+        given = entries
+    elif whole != "\n".join(given):
+        given = whole.split("\n")
+    lines = [line for item in given for line in _taken_apart(item, passages=passages)]
+    marks = [_MARKED.match(line.text) for line in lines]
+    is_list = _is_list(marks) or any(_is_preface(line.text) for line in lines)
+    noted = is_list and sum(mark is not None for mark in marks) >= _LISTED  # then what has no mark is about the list
     found = []
     for line, mark in zip(lines, marks, strict=True):
-        if _is_preface(line) or _REMARK.match(line.strip()) or (mark is None and marked_alone):
+        if _is_preface(line.text) or _REMARK.match(line.text.strip()) or (mark is None and noted):
             continue
-        text = line[mark.end() :].strip() if mark is not None and (is_list or mark["label"]) else line
+        text = line.text[mark.end() :].strip() if mark is not None and (is_list or mark["label"]) else line.text
         if clean(text).text:
-            found.append(Listed(line, text))
+            found.append(Listed(line.raw, text))
     return tuple(found)
 
 
 def queries_in(output: str) -> tuple[str, ...]:
-    """The lines of a model's output that is a list of queries, or the entries of its JSON list, as they stand there."""
-    text = without_reasoning(output.strip()).strip()
-    entries = _json_entries(text)
-    return tuple(line for line in (text.split("\n") if entries is None else entries) if line.strip())
+    """The lines of an output that holds a list of queries, as they stand there."""
+    return tuple(line for line in output.split("\n") if line.strip())
 
 
-def _lines_of_item(item: str) -> Sequence[str]:
-    """The item itself, or its lines where it is a whole list that nobody has taken apart."""
-    lines = without_reasoning(item.strip()).splitlines()
-    return lines if _is_list([_MARKED.match(line) for line in lines]) else [item]
+def _taken_apart(item: str, *, passages: bool) -> Sequence[Listed]:
+    """The item, or its lines where it is a whole list; a passage becomes one line."""
+    lines = [line for line in item.splitlines() if line.strip() and not _FENCE.match(line)]
+    body = lines[1:] if lines and _is_preface(lines[0]) else lines
+    if not lines:
+        return []
+    if body and _MARKED.match(body[0]) and _is_list([_MARKED.match(line) for line in lines]):
+        return [Listed(line, line) for line in lines]
+    if passages and body and body[0].rstrip().endswith((".", "!", '."')):
+        return [Listed(item, " ".join(" ".join(body).split()))]
+    return [Listed(item, item)]
 
 
 def _is_list(marks: Sequence[re.Match[str] | None]) -> bool:
     """True for bullets, and for numbers that count up from 1."""
     numbers = [int(mark["number"] or mark["bracketed"]) for mark in marks if mark and not mark["bullet"]]
     bullets = sum(bool(mark and mark["bullet"]) for mark in marks)
-    counted = len(numbers) >= _LISTED and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    return bullets >= _LISTED or (counted and numbers[0] <= 1)
+    counted = len(numbers) >= _LISTED and numbers == sorted(numbers) and numbers[0] <= 1
+    return bullets >= _LISTED or counted
 
 
 def _is_preface(line: str) -> bool:
@@ -101,7 +117,7 @@ def _is_preface(line: str) -> bool:
 
 def _json_entries(text: str) -> list[str] | None:
     """The strings of a JSON list, or of the first list in a JSON object; None where the text is neither."""
-    body = re.sub(r"\A```\w{0,20}\s*|\s*```\Z", "", text)
+    body = re.sub(r"\A\s*```\w{0,20}\s*|\s*```\s*\Z", "", text).strip()
     if body[:1] not in ("[", "{"):
         return None
     try:

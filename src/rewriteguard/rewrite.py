@@ -57,7 +57,8 @@ def safe_rewrite(
     Args:
         turn: The user's turn: a string or a message.
         rewriter: A callable `f(turn, history)` or `f(turn)`, synchronous or not; an object with `invoke` or `ainvoke`,
-            which gets {"input", "chat_history"}; or the ready rewrite. It gives a string or a message.
+            which gets {"input", "chat_history"}; or the ready rewrite. It gives a string or a message, or a list of
+            them: several rewrites of the turn, which are judged together.
         history: The messages before the turn, oldest first, in any supported form; the rewriter gets them as they are.
         guard: None is one process-wide guard.
         policy: None is `Policy()`.
@@ -146,8 +147,9 @@ class Judge:
             self.telemetry.checked(span, conversation, decision, time.perf_counter() - started)
         return decision
 
-    def _decided(self, conversation: Conversation, text: str | None, reference_date: date | None) -> Decision:
-        return self.guard.decide(
+    def _decided(self, conversation: Conversation, text: Any, reference_date: date | None) -> Decision:
+        decide = self.guard.decide_all if isinstance(text, tuple) else self.guard.decide
+        return decide(
             conversation.turn,
             text,
             conversation,

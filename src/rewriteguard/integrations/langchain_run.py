@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypedDict, cast
 
@@ -17,6 +17,7 @@ from rewriteguard.assessment import Profile
 from rewriteguard.decision import Action, Decision, Origin
 from rewriteguard.errors import ClarificationNeeded, InputError
 from rewriteguard.guard import Guard
+from rewriteguard.integrations.langchain_multi import ONE, Form
 from rewriteguard.integrations.langchain_search import only_synchronous, own_count, require_keywords
 from rewriteguard.integrations.spoken import read
 from rewriteguard.plan import Plan, Request, Result
@@ -68,6 +69,7 @@ class Call:
     config: RunnableConfig
     run: Any
     in_loop: bool
+    form: Form = ONE
 
     def request(self, payload: Mapping[str, Any], keywords: Mapping[str, Any], k: int | None = None) -> Request:
         """The request of this run; an input that the guard cannot read is one too, since the host may take it.
@@ -80,7 +82,7 @@ class Call:
         plan = self.settings.plan
         conversation, unread = read(payload["input"], payload.get("chat_history"))
         as_host = plan.judge.policy.shadow or unread is not None
-        asked = bool(payload.get("chat_history") if as_host else conversation.history)
+        asked = self.form.always or bool(payload.get("chat_history") if as_host else conversation.history)
         original = conversation.turn or payload["input"]  # what is no text may still be what this retriever takes
         keywords, wanted = self._count(keywords, k, fused=asked and plan.hedged and unread is None)
         bridged = bool(keywords or plan.scope) and only_synchronous(self.retriever)
@@ -88,7 +90,7 @@ class Call:
         configurable = self.config.get("configurable") or {}
         return Request(
             conversation=conversation,
-            ask=self._ask(payload, original),
+            ask=replace(self._ask(payload, original), read=self.form.read),
             search=partial(self._search, self.retriever.ainvoke if awaited else self.retriever.invoke, original),
             blocking=not awaited,
             keywords=keywords,
@@ -100,6 +102,7 @@ class Call:
             host=cast("Host", self.run),
             metadata=self.config.get("metadata") or {},
             takes=partial(require_keywords, self.retriever),
+            union=self.form.union,
             unread=unread,
         )
 
@@ -115,6 +118,8 @@ class Call:
         if plan.judge.policy.shadow:
             return keywords, None
         wanted = keywords.get("k", k or plan.k)
+        if wanted is None and self.form.union:
+            return keywords, None
         own = own_count(self.retriever, keywords, in_loop=self.in_loop) if fused or wanted is not None else None
         if own is None:
             return keywords, wanted
@@ -126,6 +131,7 @@ class Call:
             return ask_for(self.rewriter, turn, payload.get("chat_history"), in_loop=self.in_loop)
         method = self.rewriter.ainvoke if self.in_loop else self.rewriter.invoke
         # LangGraph leaves tokens of runs with this tag out of message streams.
+        payload = {**payload, **dict.fromkeys(self.form.names, turn)}
         return Ask(partial(method, payload, self._child("rewriteguard:rewriter", "nostream")), not self.in_loop)
 
     def _child(self, *tags: str) -> RunnableConfig:
