@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # LangChain has moved this type between its packages
 Answered = ToolMessage | Command[Any]
 
 
-class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
+class GuardMiddleware(AgentMiddleware[Any, Any]):
     """Guards the search tools of an agent: a query that is CHANGED is replaced by the user's own words.
 
     `create_agent(model, tools, middleware=[GuardMiddleware({"search": "query"})])`. Several queries of one turn are
