@@ -89,15 +89,12 @@ async def said(engine, way, message=TURN):
     if way == "chat":
         return str(engine.chat(message, HISTORY))
     if way == "stream_chat":
-        stream = engine.stream_chat(message, HISTORY)
-        answer = "".join(stream.response_gen)
-        stream.write_response_to_history_thread.join()  # or it outlives the test
-        return answer
+        return "".join(engine.stream_chat(message, HISTORY).response_gen)
     if way == "achat":
         return str(await engine.achat(message, HISTORY))
     stream = await engine.astream_chat(message, HISTORY)
     answer = "".join([token async for token in stream.async_response_gen()])
-    if stream.awrite_response_to_history_task is not None:
+    if stream.awrite_response_to_history_task is not None:  # or it outlives the test
         await stream.awrite_response_to_history_task
     return answer
 
