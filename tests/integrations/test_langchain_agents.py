@@ -223,6 +223,15 @@ def test_equal_ids_in_two_steps_are_told_apart():
     assert agent.queries == ["a", "Everything?"]
 
 
+def test_a_step_behind_that_of_the_call_is_not_of_the_set():
+    seeing = Seeing()
+    middleware = GuardMiddleware({"search": "query"}, guard=seeing)
+    steps = [calling("a", "b"), calling("c")]
+    request = Request(steps[0].tool_calls[0], [HumanMessage("Everything?"), *steps])
+    middleware.wrap_tool_call(request, lambda given: given)
+    assert seeing.sets == [(("a", "b"), Profile.DECOMPOSE)]
+
+
 class Shortening(AgentMiddleware):
     """Another middleware, which changes queries before the guard sees them."""
 
