@@ -19,11 +19,12 @@ from langchain_core.runnables import RunnableLambda
 
 from fakes import FakeGuard, probe
 from rewriteguard import threads
+from rewriteguard.assessment import Verdict
 from rewriteguard.decision import Action
 from rewriteguard.drivers import Budget
 from rewriteguard.errors import InputError, ScopeError
 from rewriteguard.integrations.langchain import guard_history_aware_retriever
-from rewriteguard.policy import Policy
+from rewriteguard.policy import Policy, Weights
 from rewriteguard.retrieve import GuardedSearch, Hit
 from rewriteguard.rewrite import safe_rewrite
 
@@ -377,8 +378,8 @@ def test_scores_that_cannot_be_compared_leave_the_margins_out(go, scores):
 
 
 def test_decimal_scores_are_numbers(go):
-    weights = Policy(weights={verdict: row for verdict, row in Policy().weights.items()}, k=2.0)
-    result = go(lambda query: [Hit("x", Decimal("0.8")), Hit("y", Decimal("0.2"))], policy=weights)
+    halves = Policy(weights=dict.fromkeys(Verdict, Weights(0.5, 0.5, 0.5)))
+    result = go(lambda query: [Hit("x", Decimal("0.8")), Hit("y", Decimal("0.2"))], policy=halves)
     assert [arm.margin for arm in result.arms] == [pytest.approx(0.75)] * 3
 
 
