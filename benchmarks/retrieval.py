@@ -46,9 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _measure_all(names, conditions)
         results = json.loads(RESULTS.read_text("utf-8"))
         if options.report:
-            PAGE.write_text(report.fill(PAGE.read_text("utf-8"), retrieval_tables.tables(results), OWNER), "utf-8")
+            tables = retrieval_tables.tables(results["sets"], conditions["retrieval"])
+            PAGE.write_text(report.fill(PAGE.read_text("utf-8"), tables, OWNER), "utf-8")
             return 0
-        return _verdict_on(results, conditions["retrieval"])
+        return _verdict_on(results["sets"], conditions["retrieval"])
     except (datafiles.DataError, report.ReportError) as error:
         print(f"retrieval: {error}", file=sys.stderr)
         return 2
@@ -107,17 +108,21 @@ def _measure_all(names: Sequence[str], conditions: Mapping[str, Any]) -> None:
             "seed": conditions["retrieval"]["seed"],
             **measure(collection, conditions, encoder),
         }
-    results["requirements"] = retrieval_tables.requirements(results["sets"])
-    results["required"] = conditions["retrieval"]["bounds"]
-    results["short"] = conditions["retrieval"].get("short", {})
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
 
 
-def _verdict_on(results: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
-    """1 where a requirement is missed without a reason, or met although one stands there."""
-    failed = 0
+def _verdict_on(sets: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
+    """1 where a requirement is missed without a reason, or met although one stands there.
+
+    Raises:
+        DataError: A set was not measured yet.
+    """
+    missing = [name for name in settings["sets"] if name not in sets]
+    if missing:
+        raise datafiles.DataError(f"{', '.join(missing)}: not measured yet")
+    failed, measured = 0, retrieval_tables.requirements(sets)
     for key, bound in settings["bounds"].items():
-        value = results["requirements"][key]
+        value = measured[key]
         met, known = is_met(value, bound), key in settings.get("short", {})
         failed += met == known
         print(f"{key:14} {value:8.4f}   {bound}   {'met' if met else 'not met'}{', reason given' if known else ''}")

@@ -55,11 +55,10 @@ def requirements(sets: Sets) -> dict[str, float]:
     }
 
 
-def tables(results: Mapping[str, Any]) -> dict[str, str]:
-    """Every table of the retrieval section by name."""
-    sets = results["sets"]
+def tables(sets: Sets, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Every table of the retrieval section by name; `settings` has the bounds, and why some are not met."""
     return {
-        "required": _required(results),
+        "required": _required(sets, settings),
         "pairs": _overview(sets),
         "rows": _rows(sets),
         "drop-in": _drop_in(sets),
@@ -77,12 +76,12 @@ def _pairs(sets: Sets, part: str) -> Iterator[tuple[str, str, str, Figures]]:
                 yield name, label, index, found
 
 
-def _required(results: Mapping[str, Any]) -> str:
-    rows = []
-    for key, bound in results["required"].items():
-        value = results["requirements"][key]
+def _required(sets: Sets, settings: Mapping[str, Any]) -> str:
+    rows, measured = [], requirements(sets)
+    for key, bound in settings["bounds"].items():
+        value = measured[key]
         wanted = f"at most {bound['at_most']}" if "at_most" in bound else f"at least {bound['at_least']}"
-        state = "met" if is_met(value, bound) else f"not met: {results['short'].get(key, 'no reason given')}"
+        state = "met" if is_met(value, bound) else f"not met: {settings['short'].get(key, 'no reason given')}"
         rows.append((REQUIRED[key], f"{value:.3f}", wanted, state))
     return table(("figure, reported half", "measured", "required", ""), rows)
 
