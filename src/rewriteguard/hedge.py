@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -39,9 +39,7 @@ async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
     started = time.perf_counter()
     with telemetry.retrieve(request.conversation, request.host, request.metadata) as span:
         budget = Budget(None if plan.judge.policy.shadow else plan.timeout)
-        keywords = {**request.keywords, **_scope(plan, request)}
-        searcher = Searcher(request.search, request.blocking, keywords, plan.admit, telemetry, request.score)
-        flight = Flight(runner, searcher, budget)
+        flight = Flight(runner, _searchers(plan, request), budget)
         try:
             decision = await _decision(runner, plan, request, flight, budget)
             _tell(plan, decision, span)
@@ -53,6 +51,14 @@ async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
         failed = [f"{arm.origin.value}:{arm.status.value}" for arm in arms if arm.status is not Status.OK]
         telemetry.returned(span, decision, items, failed, time.perf_counter() - started)
         return Result(items, decision, arms + flight.skipped(queries), span.trace_id or uuid.uuid4().hex)
+
+
+def _searchers(plan: Plan, request: Request) -> list[Searcher]:
+    limits, telemetry = _scope(plan, request), plan.judge.telemetry
+    return [
+        Searcher(each.search, each.blocking, {**each.keywords, **limits}, plan.admit, telemetry, each.score, each.name)
+        for each in request.sources
+    ]
 
 
 def _scope(plan: Plan, request: Request) -> Mapping[str, Any]:
@@ -156,11 +162,12 @@ def _collected(
     if len(landed) <= 1:
         items = [hit.item for ranking in hits for hit in ranking]
         return items[:wanted], tuple(each.arm() for each in landed)
-    factors = margins(hits)
+    factors = margins(hits, [each.source for each in good])
     longest = max(len(each.found.hits) + each.found.vetoed for each in good if each.found is not None)
     fused = _fused(plan, decision, good, factors, wanted or longest)
-    trust = dict(zip([each.query.text for each in good], factors, strict=True))
-    return [each.item for each in fused], tuple(each.arm(trust.get(each.query.text, 1.0)) for each in landed)
+    trust = dict(zip([(each.query.text, each.source) for each in good], factors, strict=True))
+    arms = tuple(each.arm(trust.get((each.query.text, each.source), 1.0)) for each in landed)
+    return [each.item for each in fused], arms
 
 
 def _fused(
@@ -168,23 +175,24 @@ def _fused(
 ) -> list[Fused[Any]]:
     telemetry = plan.judge.telemetry
     origins = [each.query.origin.value for each in good]
+    labels = [f"{origin}:{each.source}" if each.source else origin for origin, each in zip(origins, good, strict=True)]
     weights = [each.query.weight * factor for each, factor in zip(good, factors, strict=True)]
     with telemetry.fuse() as span:
         rankings = [[hit.item for hit in each.found.hits] for each in good if each.found is not None]
         same = identities(plan.key, partial(telemetry.failed, "key"))
         fused = fuse(rankings, weights=weights, k=decision.k, key=same)
-        ranks = [{origins[place]: rank for place, rank in each.ranks} for each in fused]
         top = fused[:wanted]
-        telemetry.fused(span, decision.k, len(top), dict(zip(origins, weights, strict=True)), ranks[: len(top)])
-    share = _overlap(ranks)
+        ranks = [{labels[place]: rank for place, rank in each.ranks} for each in top]
+        telemetry.fused(span, decision.k, len(top), dict(zip(labels, weights, strict=True)), ranks)
+    share = _overlap([{origins[place] for place, _ in each.ranks} for each in fused])
     if share is not None:
         telemetry.overlap(decision, share)
     return top
 
 
-def _overlap(ranks: Iterable[Mapping[str, int]]) -> float | None:
+def _overlap(finders: Iterable[Collection[str]]) -> float | None:
     """The Jaccard index of what original and rewrite found; None where one of them found nothing."""
-    pairs = [(Origin.ORIGINAL.value in each, Origin.REWRITE.value in each) for each in ranks]
+    pairs = [(Origin.ORIGINAL.value in each, Origin.REWRITE.value in each) for each in finders]
     either = sum(ours or theirs for ours, theirs in pairs)
     if not either or not any(ours for ours, _ in pairs) or not any(theirs for _, theirs in pairs):
         return None

@@ -19,7 +19,7 @@ from rewriteguard.decision import Action, Decision, Origin
 from rewriteguard.errors import ClarificationNeeded, InputError
 from rewriteguard.guard import Guard
 from rewriteguard.integrations.langchain_search import only_synchronous, own_count, require_keywords
-from rewriteguard.plan import Plan, Request, Result
+from rewriteguard.plan import Plan, Request, Result, Source
 from rewriteguard.policy import Policy
 from rewriteguard.rewrite import judge_from
 from rewriteguard.telemetry import Host, Telemetry
@@ -91,14 +91,18 @@ class Call:
         return Request(
             conversation=conversation,
             ask=self._ask(payload, original),
-            search=partial(self._search, self.retriever.ainvoke if awaited else self.retriever.invoke, original),
-            blocking=not awaited,
-            keywords=keywords,
+            sources=[
+                Source(
+                    partial(self._search, self.retriever.ainvoke if awaited else self.retriever.invoke, original),
+                    blocking=not awaited,
+                    keywords=keywords,
+                    score=self.settings.score,
+                )
+            ],
             config=cast("Mapping[str, Any]", self.config),
             asked=asked,
             reference_date=configurable.get("reference_date"),
             k=wanted,
-            score=self.settings.score,
             host=cast("Host", self.run),
             metadata=self.config.get("metadata") or {},
             takes=partial(require_keywords, self.retriever),
