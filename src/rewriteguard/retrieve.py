@@ -40,17 +40,22 @@ class GuardedSearch:
         profile: What kind of rewriter is judged.
         k: The number of items to return; None is the number that the longest arm found. A `search` that has a parameter
             `k` is asked for more where lists are fused, since fusion gains nothing from short ones.
-        key: What makes two items the same; None compares the items themselves.
+        key: What makes two items the same; None compares the items themselves. Items that raise there are the same only
+            as themselves.
         rewrite_when: `always`, or `dependent`: turns that are complete by themselves are searched as they are.
         rewriter_timeout: Seconds that the rewriter may take.
-        timeout: Seconds for the whole retrieval. When they are over, what the arms have found by then is returned.
+        timeout: Seconds for the whole retrieval. When they are over, what the arms have found by then is returned; a
+            check has a tenth of a second at least.
             A policy that searches once has nothing by then if the rewriter took it all: set `rewriter_timeout` too.
         scope: Gets the search keywords of a call, once, and gives the keywords that limit every arm; they win over the
-            caller's. None from it, or an exception, stops the call before anything is asked or searched.
+            caller's. None from it or for one of its keywords, or an exception, stops the call before anything is asked
+            or searched. Synchronous.
         admit: Whether an item may be returned; one for which it raises is dropped. Dropped items are counted.
+            Synchronous.
         on_decision: Gets each decision; what it raises is logged and dropped.
         telemetry: None tells what the environment's switches allow.
 
+    Each arm gets dicts, lists and sets of its own among the search keywords, and the same objects otherwise.
     A synchronous search that hangs keeps its thread, since threads cannot be stopped; the call goes on without it.
     Under `Policy.observe()` there is one search and no time limit, and what the rewriter raises is raised.
 
