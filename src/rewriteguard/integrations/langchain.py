@@ -30,8 +30,19 @@ from rewriteguard.integrations.langchain_run import (
     payload_of,
     settings_from,
 )
+from rewriteguard.integrations.langchain_scores import with_scores
 from rewriteguard.plan import Request
 from rewriteguard.threads import drive
+
+__all__ = [
+    "FAITHFUL_CONDENSE_PROMPT",
+    "GuardKeywords",
+    "GuardedChain",
+    "GuardedRetriever",
+    "create_guarded_history_aware_retriever",
+    "guard_history_aware_retriever",
+    "with_scores",
+]
 
 FAITHFUL_CONDENSE_PROMPT = ChatPromptTemplate.from_messages(
     [
