@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from rewriteguard.drivers import Budget, Handle, Runner, call, error_of, timed_o
 from rewriteguard.errors import InputError
 from rewriteguard.fuse import Hit
 from rewriteguard.telemetry import Telemetry
+
+_DEEPEST = 16  # levels of nested keywords that are copied; filters of query languages have fewer
 
 
 class Status(StrEnum):
@@ -112,7 +115,7 @@ class Searcher:
     Attributes:
         function: Called as function(query, origin, **keywords); gives items or hits, best first, or an awaitable.
         blocking: Whether it would hold up an event loop.
-        keywords: Given identically to every arm.
+        keywords: Given identically to every arm; each gets copies of the dicts and lists in them.
         admit: Whether an item may be returned; one for which it raises is dropped.
         telemetry: Who is told.
         score: The score of a bare item, higher is better; None leaves bare items without.
@@ -131,7 +134,7 @@ class Searcher:
         """What one arm finds."""
         started = time.perf_counter()
         with self.telemetry.search(origin.value, text, self.name) as span:
-            hits = self._hits(await call(self.function, text, origin, **self.keywords))
+            hits = self._hits(await call(self.function, text, origin, **_copied(self.keywords)))
             admitted = tuple(hit for hit in hits if self._admits(hit.item))
             vetoed = len(hits) - len(admitted)
             items, scores = [hit.item for hit in admitted], [hit.score for hit in admitted]
@@ -141,14 +144,26 @@ class Searcher:
     def _hits(self, items: Any) -> list[Hit[Any]]:
         if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
             raise InputError(f"search: expected a list of items, got {type(items).__name__}")
-        score = self.score or (lambda _: None)
-        return [item if isinstance(item, Hit) else Hit(item, score(item)) for item in items]
+        return [self._hit(item) for item in items]
+
+    def _hit(self, item: Any) -> Hit[Any]:
+        try:
+            if isinstance(item, Hit):
+                return Hit(item.item, None if item.score is None else float(item.score))
+            score = None if self.score is None else self.score(item)
+            return Hit(item, None if score is None else float(score))
+        except Exception as error:  # noqa: BLE001 - a score that cannot be read is none: the item itself was found
+            self.telemetry.failed("score", error)
+            return Hit(item.item if isinstance(item, Hit) else item)
 
     def _admits(self, item: Any) -> bool:
         if self.admit is None:
             return True
         try:
-            return bool(self.admit(item))
+            admitted = self.admit(item)
+            if inspect.isawaitable(admitted):  # it would count as true
+                raise InputError("admit: expected True or False, got an awaitable")
+            return bool(admitted)
         except Exception as error:  # noqa: BLE001 - the application's veto failed: what is not cleared is not returned
             self.telemetry.failed("admit", error)
             return False
@@ -230,3 +245,12 @@ class Flight:
         searcher.telemetry.failed("search", error)
         status = Status.TIMEOUT if late else Status.ERROR
         return Landed(query, searcher.name, None, error, status, time.perf_counter() - running.started)
+
+
+def _copied(value: Any, depth: int = _DEEPEST) -> Any:
+    """The same keywords with dicts, lists and sets of their own: a search that changes its filter changes no other."""
+    if depth == 0:
+        return value
+    if type(value) is dict:
+        return {name: _copied(each, depth - 1) for name, each in value.items()}
+    return type(value)(_copied(each, depth - 1) for each in value) if type(value) in (list, set, tuple) else value

@@ -16,12 +16,15 @@ from rewriteguard.arms import Arm, Flight, Landed, Searcher, Status
 from rewriteguard.asking import Answer, ask_rewriter
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action, Decision, Origin, Reason
-from rewriteguard.drivers import Budget, Runner
+from rewriteguard.drivers import Budget, Runner, compute
 from rewriteguard.errors import ScopeError
 from rewriteguard.fuse import Fused, fuse, margins
+from rewriteguard.identity import identities
 from rewriteguard.plan import Plan, Request, Result
 from rewriteguard.rewrite import while_reading
 from rewriteguard.telemetry import Span
+
+_CHECK = 0.1  # seconds that a check has at least: a rewrite that came in the last moment is not thrown away unread
 
 
 async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
@@ -69,6 +72,9 @@ def _scope(plan: Plan, request: Request) -> Mapping[str, Any]:
         raise ScopeError(
             f"scope: expected a mapping of search keywords, got {type(limits).__name__}; nothing was searched"
         )
+    undecided = [name for name, limit in limits.items() if limit is None]
+    if undecided:  # searches take None as "no limit"
+        raise ScopeError(f"scope: it gave None for {', '.join(map(repr, undecided))}; nothing was searched")
     if request.takes is not None:
         request.takes(limits)
     return limits
@@ -81,20 +87,27 @@ async def _decision(runner: Runner, plan: Plan, request: Request, flight: Flight
         return judge.unread(request.conversation, await _unguarded_answer(runner, plan, request))
     today = request.reference_date or datetime.now(UTC).date()
     answer = await _answer(runner, plan, request, flight, budget)
-    return await runner.compute(partial(judge.decide, request.conversation, answer, today))
+    left = budget.left() if answer.text is not None else None  # without a rewrite there is nothing to read
+    try:
+        work = partial(judge.decide, request.conversation, answer, today)
+        return await compute(runner, work, None if left is None else max(left, _CHECK))
+    except TimeoutError as error:
+        return judge.failed(request.conversation, answer, error)
 
 
 async def _answer(runner: Runner, plan: Plan, request: Request, flight: Flight, budget: Budget) -> Answer:
     """The rewrite, or why there is none; the arms that need none are started before the rewriter is asked."""
     if not request.asked:
         return Answer(reason=Reason.FIRST_TURN)
-    if await _spared(runner, plan, request.conversation):
+    if plan.hedged:  # before the guard is asked anything: what can be searched does not wait for it
+        flight.start(request.conversation.turn, Origin.ORIGINAL)
+    if await _spared(runner, plan, request.conversation, budget):
         return Answer(reason=Reason.SKIPPED)
-    if plan.hedged:
-        await _start_early(runner, plan, request.conversation, flight)
+    if plan.hedged and plan.judge.policy.carried:
+        await _start_carried(runner, plan, request.conversation, flight)
     seconds = budget.left(plan.rewriter_timeout)
     ask = partial(ask_rewriter, runner, request.ask, seconds, plan.judge.telemetry, shadow=plan.judge.policy.shadow)
-    return await while_reading(runner, plan.judge, request.conversation, ask)
+    return await while_reading(runner, plan.judge, request.conversation, ask, budget.left)
 
 
 async def _unguarded_answer(runner: Runner, plan: Plan, request: Request) -> Answer:
@@ -104,23 +117,21 @@ async def _unguarded_answer(runner: Runner, plan: Plan, request: Request) -> Ans
     return Answer(reason=Reason.GUARD_ERROR)
 
 
-async def _spared(runner: Runner, plan: Plan, conversation: Conversation) -> bool:
+async def _spared(runner: Runner, plan: Plan, conversation: Conversation, budget: Budget) -> bool:
     """Whether the rewriter is not asked because the turn is complete; a guard that cannot tell asks it."""
     if plan.rewrite_when == "always" or plan.judge.policy.shadow:
         return False
     try:
-        return not await runner.compute(partial(plan.judge.guard.dependent, conversation.turn, conversation))
+        work = partial(plan.judge.guard.dependent, conversation.turn, conversation)
+        return not await compute(runner, work, budget.left())
     except Exception as error:  # noqa: BLE001 - the guard's own failure
         plan.judge.telemetry.failed("guard", error)
         return False
 
 
-async def _start_early(runner: Runner, plan: Plan, conversation: Conversation, flight: Flight) -> None:
-    flight.start(conversation.turn, Origin.ORIGINAL)
-    if not plan.judge.policy.carried:
-        return
+async def _start_carried(runner: Runner, plan: Plan, conversation: Conversation, flight: Flight) -> None:
     try:
-        carried = await runner.compute(partial(plan.judge.guard.carried, conversation.turn, conversation))
+        carried = await compute(runner, partial(plan.judge.guard.carried, conversation.turn, conversation))
     except Exception as error:  # noqa: BLE001 - the guard's own failure
         plan.judge.telemetry.failed("guard", error)
         return
@@ -168,7 +179,8 @@ def _fused(
     weights = [each.query.weight * factor for each, factor in zip(good, factors, strict=True)]
     with telemetry.fuse() as span:
         rankings = [[hit.item for hit in each.found.hits] for each in good if each.found is not None]
-        fused = fuse(rankings, weights=weights, k=decision.k, key=plan.key)
+        same = identities(plan.key, partial(telemetry.failed, "key"))
+        fused = fuse(rankings, weights=weights, k=decision.k, key=same)
         top = fused[:wanted]
         ranks = [{labels[place]: rank for place, rank in each.ranks} for each in top]
         telemetry.fused(span, decision.k, len(top), dict(zip(labels, weights, strict=True)), ranks)

@@ -12,6 +12,7 @@ from rewriteguard.arms import Arm, Status
 from rewriteguard.asking import Ask
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Decision
+from rewriteguard.drivers import is_async
 from rewriteguard.errors import InputError
 from rewriteguard.rewrite import Judge
 from rewriteguard.telemetry import Host
@@ -80,6 +81,9 @@ class Plan:
             arguments.seconds(name, getattr(self, name))
         for name in ("key", "scope", "admit", "on_decision"):
             arguments.function(name, getattr(self, name))
+        for name in ("key", "scope", "admit"):
+            if is_async(getattr(self, name)):
+                raise InputError(f"{name}: expected a synchronous callable, got a coroutine function")
 
     @property
     def hedged(self) -> bool:

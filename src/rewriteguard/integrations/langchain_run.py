@@ -197,7 +197,7 @@ def _identity(id_key: str | None, document: Any) -> tuple[Any, ...]:
     """What makes two documents the same: the id, else the metadata of `id_key`, else text and source."""
     if not isinstance(document, Document):
         return ("item", repr(document))
-    if document.id is not None:
+    if document.id:  # some stores leave it empty
         return ("id", document.id)
     if id_key is not None and id_key in document.metadata:
         return ("key", str(document.metadata[id_key]))
