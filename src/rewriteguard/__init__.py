@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rewriteguard.policy import Policy
     from rewriteguard.retrieve import GuardedSearch, Hit, Result
     from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
+    from rewriteguard.set_assessment import SetAssessment
     from rewriteguard.telemetry import Telemetry
     from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -54,6 +55,7 @@ __all__ = [
     "Result",
     "RewriteGuardError",
     "ScopeError",
+    "SetAssessment",
     "Severity",
     "Telemetry",
     "UnsupportedChainError",
@@ -83,6 +85,7 @@ _MODULES = {
     "policy": ("Policy",),
     "retrieve": ("GuardedSearch", "Hit", "Result"),
     "rewrite": ("asafe_rewrite", "safe_rewrite"),
+    "set_assessment": ("SetAssessment",),
     "telemetry": ("Telemetry",),
     "tokens": ("Kind", "ProtectedToken"),
     "assessment": ("Assessment", "Fault", "Profile", "Severity", "Verdict"),

@@ -17,7 +17,6 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableBranch, RunnableLambda, RunnableParallel
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.vectorstores import InMemoryVectorStore
-from langchain_tests.integration_tests import RetrieversIntegrationTests
 from pydantic import Field
 
 from fakes import FakeGuard, probe
@@ -787,17 +786,3 @@ def test_the_call_s_count_wins_over_the_one_of_the_settings(guard):
     assert {k for _, k, _ in retriever.calls} == {20}
     guarded.invoke(FEES, k=30)
     assert retriever.calls[-1][1] == 30
-
-
-class TestStandard(RetrieversIntegrationTests):
-    @property
-    def retriever_constructor(self):
-        return GuardedRetriever
-
-    @property
-    def retriever_constructor_params(self):
-        return {"retriever": Words(calls=[], k=8), "rewriter": lambda turn, history: turn, "guard": FakeGuard()}
-
-    @property
-    def retriever_query_example(self):
-        return "fees of the town for members who pay at the desk"

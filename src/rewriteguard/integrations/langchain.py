@@ -19,9 +19,11 @@ from langchain_core.runnables.utils import ConfigurableFieldSpec, get_unique_con
 from pydantic import ConfigDict, PrivateAttr
 
 from rewriteguard.asking import ask_for
+from rewriteguard.assessment import Profile
 from rewriteguard.drivers import TaskRunner, ThreadRunner
 from rewriteguard.hedge import hedged_search
 from rewriteguard.integrations.langchain_chain import take_apart
+from rewriteguard.integrations.langchain_multi import ONE, Form, document, parts_of, several, writer_of
 from rewriteguard.integrations.langchain_run import (
     Call,
     GuardKeywords,
@@ -251,5 +253,86 @@ class GuardedRetriever(BaseRetriever):
     ) -> Request:
         config = ensure_config(config)
         history = (config.get("configurable") or {}).get("chat_history")
-        call = Call(self._settings, self.rewriter, self.retriever, config, run, in_loop)
+        call = Call(self._settings, self.rewriter, self.retriever, config, run, in_loop, self._form(query))
         return call.request({"input": query, "chat_history": history or []}, keywords, k or self.k)
+
+    def _form(self, query: str) -> Form:  # noqa: ARG002
+        return ONE
+
+
+class GuardedMultiQueryRetriever(GuardedRetriever):
+    """A retriever behind a rewriter that writes several queries, with the guard between them.
+
+    The turn itself is always searched, and each query that the guard does not reject. As LangChain does, it returns all
+    that they found, best first; with `k` the best of them. The history may come with the run's config, as for
+    `GuardedRetriever`; without one the rewriter is asked too.
+
+    Attributes:
+        rewriter: A runnable that gets {"question", "input", "chat_history"}, or a callable `f(turn, history)` or
+            `f(turn)`; gives a list of queries, or a text with one a line.
+        include_original: Whether LangChain's retriever searches the turn too; read in shadow mode only.
+    """
+
+    include_original: bool = False
+
+    def __init__(self, *, retriever: RetrieverLike, rewriter: Any, **keywords: Any) -> None:
+        super().__init__(retriever=retriever, rewriter=rewriter, **{"profile": Profile.EXPAND, **keywords})
+
+    def _form(self, query: str) -> Form:
+        shadow = self._settings.plan.judge.policy.shadow
+        return several(query) if shadow and self.include_original else several()
+
+
+class GuardedHydeRetriever(GuardedRetriever):
+    """A retriever that searches a hypothetical document beside the turn, never alone, and not where it contradicts.
+
+    Attributes:
+        rewriter: Writes the document: a runnable that gets {"question", "input", "chat_history"}, or a callable
+            `f(turn, history)` or `f(turn)`.
+        names: The names under which a runnable gets the turn, beside `input`.
+    """
+
+    names: tuple[str, ...] = ("question",)
+
+    def __init__(self, *, retriever: RetrieverLike, rewriter: Any, **keywords: Any) -> None:
+        super().__init__(retriever=retriever, rewriter=rewriter, **{"profile": Profile.EXPAND, **keywords})
+
+    def _form(self, query: str) -> Form:  # noqa: ARG002
+        return document(self.names)
+
+
+def guard_multi_query_retriever(multi_query: Any, **keywords: Unpack[GuardKeywords]) -> GuardedMultiQueryRetriever:
+    """The same retriever with the guard between its language model and its searches.
+
+    Args:
+        multi_query: LangChain's `MultiQueryRetriever`, or anything with `llm_chain` and `retriever`.
+        **keywords: See `GuardKeywords`; `profile` is `Profile.EXPAND` unless given.
+
+    Raises:
+        UnsupportedChainError: It has no `llm_chain` and `retriever`.
+        InputError: A keyword is unknown, or has a value that cannot be used.
+        PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
+    """
+    writer, retriever = parts_of(multi_query)
+    own = {name: getattr(multi_query, name, None) for name in ("tags", "metadata")}
+    original = bool(getattr(multi_query, "include_original", False))
+    return GuardedMultiQueryRetriever(
+        retriever=retriever, rewriter=writer, include_original=original, **own, **keywords
+    )
+
+
+def guard_hyde(writer: Any, retriever: RetrieverLike, **keywords: Unpack[GuardKeywords]) -> GuardedHydeRetriever:
+    """A retriever that searches the user's turn and, beside it, the document that `writer` invents for it.
+
+    Args:
+        writer: Writes a hypothetical document: a callable `f(turn)` or `f(turn, history)`, a runnable that gets
+            {"question", "input", "chat_history"}, or LangChain's `HypotheticalDocumentEmbedder`, whose chain is taken.
+        retriever: Gets a text, gives documents; with plain embeddings, since the document is written here.
+        **keywords: See `GuardKeywords`; `profile` is `Profile.EXPAND` unless given.
+
+    Raises:
+        InputError: `writer` cannot be asked, or a keyword is unknown or has a value that cannot be used.
+        PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
+    """
+    chain, names = writer_of(writer)
+    return GuardedHydeRetriever(retriever=retriever, rewriter=chain, names=names, **keywords)
