@@ -12,6 +12,7 @@ from rewriteguard.reading import Past, Reading
 from rewriteguard.regions import UnitKind
 from rewriteguard.scene import language_of_turn
 from rewriteguard.support import is_content
+from rewriteguard.syntax import syntax_findings
 from rewriteguard.tokens import Evidence, Finding, Kind
 
 _ANSWERS = lexicon.phrases("query", "answers")
@@ -39,6 +40,7 @@ def form_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Findi
         yield Finding("not_a_query.correction", None, (_whole(rewrite),))
     elif _repeats_question(turn, rewrite, past):
         yield Finding("not_a_query.repeated", None, (_whole(rewrite),))
+    yield from syntax_findings(turn, rewrite, past)
     for word in rewrite.words:
         if _mixes_scripts(word.text) and word.text not in turn.text:
             yield Finding("altered.lookalike", Kind.ENTITY, (Evidence("rewrite", word.text, word.start, word.end),))
