@@ -69,6 +69,14 @@ def test_a_rejected_rewrite_is_not_searched():
     assert found["single"].ranking == found["raw"].ranking
 
 
+def test_without_verdicts_every_rewrite_is_searched(guard):
+    index = retrieval_indexes.bm25(collection())
+    strategies = Strategies({"bm25": index}, guard, date(2025, 1, 1))
+    case = Case(question(), "How much does it cost to renew a library card in 1985?", OTHER, OTHER)
+    found = dict(strategies.run(case))
+    assert (found["guarded"].searches, found["no-verdicts"].searches) == (2, 3)
+
+
 def test_several_indexes_are_fused_at_once():
     found = ran(indexes=("one", "two"))
     assert found["guarded"].searches == 6

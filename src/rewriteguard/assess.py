@@ -153,7 +153,7 @@ def _unread(conversation: Conversation, raw: str, query: str, finding: Finding, 
 # What a kind of rewriter may do; the original is searched beside expansions and steps back.
 _LICENCES = {
     Profile.CONDENSE: Licence(),
-    Profile.SHORTEN: Licence(carry=False),
+    Profile.SHORTEN: Licence(carry=False, terse=True),
     Profile.EXPAND: Licence(add=True, widen=True),
     Profile.DECOMPOSE: Licence(),
     Profile.STEP_BACK: Licence(widen=True),
@@ -161,14 +161,22 @@ _LICENCES = {
 
 
 def _in_english(scene: Scene, readings: tuple[str, ...], profile: Profile) -> list[Finding]:
-    return [
+    licence = _LICENCES[profile]
+    found = [
         *form_findings(scene.turn, scene.rewrite, scene.past),
-        *change_findings(scene, _LICENCES[profile]),
+        *change_findings(scene, licence),
         *fill_findings(scene, readings),
         *drift_findings(scene),
         *loss_findings(scene),
         *invented_word_findings(scene),
     ]
+    return [f for f in found if not (licence.terse and f.rule == "dropped.cut" and _are_adverbs(scene.turn, f))]
+
+
+def _are_adverbs(turn: Reading, finding: Finding) -> bool:
+    """True for "perhaps" and "really", which narrow nothing where key words are made of a sentence."""
+    spans = [(e.start, e.end) for e in finding.evidence]
+    return all(w.pos in {"ADV", "INTJ"} for w in turn.words if any(a <= w.start < b for a, b in spans))
 
 
 def _in_other_language(scene: Scene, language: str, beside: Filtered, may_carry: bool) -> tuple[Scene, list[Finding]]:

@@ -42,11 +42,13 @@ class Licence:
     Attributes:
         carry: Whether it may take anything over from the history; one that only shortens may not.
         add: Whether it may add what nobody said; then only what turns words of the turn round is found.
+        terse: Whether it writes key words, of which "should" is none.
         widen: Whether it may leave out what narrows; "2024" for "May 2024" is a loss there and no other period.
     """
 
     carry: bool = True
     add: bool = False
+    terse: bool = False
     widen: bool = False
 
 
@@ -54,6 +56,8 @@ def change_findings(scene: Scene, licence: Licence) -> Iterable[Finding]:
     """Tokens of the turn that are lost or altered, and tokens of the rewrite from nowhere."""
     comparison = scene.comparison
     for token in comparison.dropped:
+        if licence.terse and token.kind is Kind.MODALITY and token.value == "recommendation":
+            continue
         yield Finding(f"dropped.{_row(scene, token)}", token.kind, (in_turn(token),))
     for pair in comparison.altered:
         if pair.theirs is not None and licence.widen and _is_wider(scene, pair.ours, pair.theirs):

@@ -24,8 +24,8 @@ from rewriteguard.policy import Policy, decide, decide_without_rewrite
 from rewriteguard.query_list import listed_queries
 from rewriteguard.reader import Reader
 from rewriteguard.rows import BATCH_SIZE, Row, check_batch
-from rewriteguard.set_assessment import SetAssessment
-from rewriteguard.sets import Member, assess_set
+from rewriteguard.set_assessment import Member, SetAssessment
+from rewriteguard.sets import assess_set
 from rewriteguard.tokens import ProtectedToken
 
 _CACHED_CHECKS = 256  # findings that are kept, for a call that is repeated

@@ -9,7 +9,11 @@ from typing import Any
 from rewriteguard.assessment import Assessment, Checked, Profile, Verdict, Violation
 from rewriteguard.compare import Comparison
 from rewriteguard.pairing import Pair
-from rewriteguard.tokens import ProtectedToken
+from rewriteguard.reading import Reading
+from rewriteguard.tokens import Kind, ProtectedToken
+
+Key = tuple[Any, ...]
+"""What a violation is about: the kind and the words of the turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,25 @@ _HEADLINES = {
     Verdict.CHANGED: "The rewrites change what the user asked.",
     Verdict.UNCERTAIN: "It is not certain that the rewrites together keep what the user asked.",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One rewrite of a set: what was found about it alone, and its reading."""
+
+    assessment: Assessment
+    reading: Reading
+
+    def says_negated(self, violation: Violation) -> bool:
+        """True where the word that a lost "not" stood at is still there, so that the query is turned round."""
+        lost = {t.start: t.value for t in self.assessment.comparison.dropped if t.kind is Kind.NEGATION}
+        return any(self.reading.vocabulary.holds_stem(lost[e.start]) for e in violation.evidence if e.start in lost)
+
+
+def key_of(violation: Violation) -> Key:
+    """What was lost: the words of the turn, or else the fault."""
+    spans = tuple((e.start, e.end) for e in violation.evidence if e.where == "turn")
+    return (violation.kind, spans[0]) if spans else (violation.fault,)
 
 
 def together(

@@ -114,6 +114,8 @@ def _is_waived(rule: Rule, finding: Finding, profile: Profile) -> bool:
     """True for what the profile's rewriter may do; a "not" or "only" from nowhere contradicts under every profile."""
     if finding.kind is Kind.ANSWER_TYPE and rule.fault in _OTHER_ANSWERS[profile]:
         return True
+    if profile is Profile.STEP_BACK and rule.fault is Fault.INVENTED and finding.kind is Kind.TOPIC:
+        return True  # a plain word names what the wider question is about; it is a name or number that restricts
     contradicts = rule.fault is Fault.INVENTED and finding.kind in (Kind.NEGATION, Kind.QUANTIFIER)
     return rule.fault in _WAIVED[profile] and not contradicts
 
