@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, Unpack
 
 from langchain.agents.middleware import AgentMiddleware
-from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import ToolMessage
+from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from rewriteguard.asking import Answer

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.messages.tool import ToolCall
+from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from rewriteguard.conversation import Conversation
 from rewriteguard.errors import InputError
