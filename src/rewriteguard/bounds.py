@@ -40,22 +40,27 @@ def days_of(token: ProtectedToken, facts: Facts) -> tuple[Days, ...]:
 
     "from 2020" is in 2020 or since 2020; a run up to the day of reference has no other end than that day.
     """
-    found = []
+    running = token.value.startswith("relative") and token.relation in ("", "~")
+    today = facts.reference_date
+    found: list[Days] = []
     for first, behind in periods(token, facts):
-        kept: list[Days] = {
-            "since": [(first, None)],
-            "after": [(behind, None)],
-            "before": [(None, first)],
-            "until": [(None, behind)],
-            "by": [(None, behind)],
-            "from": [(first, behind), (first, None)],
-            "as of": [(first, behind), (None, behind)],
-        }.get(token.relation, [(first, behind)])
-        running = token.value.startswith("relative") and facts.reference_date is not None
-        if running and token.relation in ("", "~") and behind > facts.reference_date:  # type: ignore[operator] # not None
-            kept.append((first, None))
-        found += kept
+        found += _kept(token.relation, first, behind)
+        if running and today is not None and behind > today:
+            found.append((first, None))
     return tuple(dict.fromkeys(found))
+
+
+def _kept(relation: str, first: date, behind: date) -> list[Days]:
+    kept: dict[str, list[Days]] = {
+        "since": [(first, None)],
+        "after": [(behind, None)],
+        "before": [(None, first)],
+        "until": [(None, behind)],
+        "by": [(None, behind)],
+        "from": [(first, behind), (first, None)],
+        "as of": [(first, behind), (None, behind)],
+    }
+    return kept.get(relation, [(first, behind)])
 
 
 def periods(token: ProtectedToken, facts: Facts) -> tuple[Interval, ...]:

@@ -83,6 +83,20 @@ def leaves(node: Node) -> Iterator[Leaf]:
             yield from leaves(part)
 
 
+def fields_of(structured: Any, name: str = "developer_filter") -> frozenset[str]:
+    """The fields that a filter names, in the form in which they are compared.
+
+    Raises:
+        InputError: The filter has a shape that cannot be read.
+    """
+    return frozenset(field_name(leaf.attribute) for piece in read_tree(structured, name) for leaf in leaves(piece.node))
+
+
+def field_name(attribute: str) -> str:
+    """A field's own name: `metadata.Tenant` is `tenant`."""
+    return attribute.rpartition(".")[2].strip().casefold()
+
+
 @dataclass
 class _Walk:
     """One way through a filter; it counts the parts, so that none is walked without end."""
