@@ -83,11 +83,10 @@ def same_days(ours: ProtectedToken, theirs: ProtectedToken, facts: Facts) -> boo
         return True
     slack = UNIT_DAYS.get(ours.value.split(":")[1], 0) if ".." in ours.value else 0
     kept = days_of(ours, facts)
-    return any(
-        all(_close(a, b, slack) for a, b in zip(days, own, strict=True))
-        for days in days_of(theirs, facts)
-        for own in kept
-    )
+    pairs = [(days, own) for days in days_of(theirs, facts) for own in kept]
+    if _PART.match(ours.value) and any(_holds(own, days) for days, own in pairs):  # "the early 1960s": no day is named
+        return True
+    return any(_close(days[0], own[0], slack) and _close(days[1], own[1], slack) for days, own in pairs)
 
 
 def is_rougher(theirs: ProtectedToken, ours: ProtectedToken, facts: Facts) -> bool:
