@@ -9,7 +9,7 @@ from typing import Any
 from rewriteguard.exchanges import pair_asked, pair_exchanged, pair_openers
 from rewriteguard.extract import answer_type, entity, same_for
 from rewriteguard.extract.base import Facts, Match
-from rewriteguard.filters import NO_FILTER, Filtered, is_filtered
+from rewriteguard.filters import NO_FILTER, Filtered, is_excluded, is_filtered
 from rewriteguard.grounding import source_beside, source_of
 from rewriteguard.pairing import Pair, Pairing, is_free
 from rewriteguard.reading import Past, Reading
@@ -184,13 +184,7 @@ def _is_filtered(state: Pairing, ours: ProtectedToken, filtered: Filtered) -> bo
     worded = ours.kind in (Kind.ENTITY, Kind.TOPIC, Kind.QUALIFIER, Kind.IDENTIFIER)
     if not worded or not words:
         return False
-    return all(map(filtered.vocabulary.supports, words)) or _is_excluded(state, words, filtered)
-
-
-def _is_excluded(state: Pairing, words: Sequence[Word], filtered: Filtered) -> bool:
-    """True where the filter excludes what the turn negates: "without drafts" and {"status": {"$ne": "draft"}}."""
-    negated = {t.value for t in state.turn.tokens if t.kind is Kind.NEGATION}
-    return any(w.stem in negated for w in words) and all(map(filtered.excluded.supports, words))
+    return all(map(filtered.vocabulary.supports, words)) or is_excluded(words, state.turn, filtered)
 
 
 def _sources(state: Pairing) -> tuple[list[ProtectedToken], list[ProtectedToken]]:

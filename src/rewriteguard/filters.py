@@ -98,6 +98,12 @@ def is_filtered(ours: ProtectedToken, filtered: Filtered, facts: Facts) -> bool:
     return False
 
 
+def is_excluded(words: Sequence[Word], turn: Reading, filtered: Filtered) -> bool:
+    """True where a filter excludes what the turn negates: "without drafts" and {"status": {"$ne": "draft"}}."""
+    negated = {t.value for t in turn.tokens if t.kind is Kind.NEGATION}
+    return any(w.stem in negated for w in words) and all(map(filtered.excluded.supports, words))
+
+
 def _ranges(tokens: Sequence[tuple[str, ProtectedToken]]) -> Iterator[ProtectedToken]:
     for field, lower in tokens:
         for other, upper in tokens:
