@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rewriteguard.bounds import days_of
-from rewriteguard.claims import Backing, Claim, attribute_words, backing, claims_of, fault_of_form, with_ranges
+from rewriteguard.claims import Backing, Claim, backing, claims_of, fault_of_form, with_ranges
 from rewriteguard.conversation import Role
 from rewriteguard.extract.base import Facts
 from rewriteguard.filter_finding import FilterAssessment, FilterViolation, verdict_of
-from rewriteguard.filter_tree import Branch, Leaf, Node, field_name, fields_of, leaves, read_tree
-from rewriteguard.mentions import places_of, stated, supports_value
+from rewriteguard.filter_shape import (
+    comparator_of,
+    fault_of_shape,
+    name_contradictions,
+    nearer_value,
+    unsaid_alternatives,
+)
+from rewriteguard.filter_tree import Branch, Leaf, Node, fields_of, read_tree
+from rewriteguard.mentions import stated, supports_value
 from rewriteguard.reading import Past, Reading
 from rewriteguard.support import Vocabulary, is_content
 from rewriteguard.tokens import Evidence, Kind, ProtectedToken
-from rewriteguard.words import Word
 
 MAX_LIMIT = 20
 """The cap of a limit unless another is given: as many as an arm fetches where lists are fused."""
-
-_OR = frozenset({"or", "either", "nor"})
-_PREFIX = 5  # letters that the name of a field and a word of the turn share: "director", "directed"
 
 
 def assess_filter(
@@ -73,13 +76,19 @@ class _Check:
         self.others = [(i, r) for i, r, role in self._said() if role is not Role.USER]
         self.used: set[ProtectedToken] = set()
 
+    @property
+    def _users_own(self) -> list[Reading]:
+        return [self.turn, *(reading for _, reading in self.users)]
+
     def _said(self) -> list[tuple[int, Reading, Role]]:
         pairs = zip(self.past.messages, self.past.readings, strict=True)
         return [(message.index, reading, message.role) for message, reading in pairs][::-1]
 
     def violations(self, nodes: Sequence[Node]) -> list[list[FilterViolation]]:
         """The violations of each part, in order."""
-        found: list[list[FilterViolation]] = [[*self._form(node), *self._operators(node)] for node in nodes]
+        found: list[list[FilterViolation]] = [
+            [*fault_of_shape(node, self.fixed), *unsaid_alternatives(node, self._users_own)] for node in nodes
+        ]
         claims = [self._claims(node) if not wrong else [] for node, wrong in zip(nodes, found, strict=True)]
         top = [claim for node, own in zip(nodes, claims, strict=True) if isinstance(node, Leaf) for claim in own]
         ranged = iter(with_ranges(top))
@@ -94,7 +103,7 @@ class _Check:
                     self.used.update(said.tokens)
         for wrong, own in zip(found, backed, strict=True):
             wrong += [v for claim, said in own if (v := self._judged(claim, said)) is not None]
-        _contradictions(nodes, found)
+        name_contradictions(nodes, found)
         return found
 
     def limit(self, limit: Any, cap: int | None) -> tuple[int | None, tuple[FilterViolation, ...]]:
@@ -105,32 +114,10 @@ class _Check:
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1 or fault_of_form(leaf):
             return None, (FilterViolation("not_checked.comparator", "limit", "eq", limit),)
         claims = [*claims_of(leaf, self.read), *claims_of(Leaf("limit", "eq", limit), self.read)]
-        texts = [self.turn, *(reading for _, reading in self.users)]
         for claim in claims:
-            if any((b := backing(claim, text, self.facts)) is not None and not b.rule for text in texts):
+            if any((b := backing(claim, text, self.facts)) is not None and not b.rule for text in self._users_own):
                 return limit if cap is None else min(limit, cap), ()
         return None, (FilterViolation("invented.value", "limit", "eq", limit, Kind.QUANTITY),)
-
-    def _form(self, node: Node) -> Iterator[FilterViolation]:
-        """What is wrong with a part whatever the user said."""
-        for leaf in leaves(node):
-            rule = "altered.developer" if field_name(leaf.attribute) in self.fixed else fault_of_form(leaf)
-            if rule:
-                yield _violation(rule, leaf, leaf.value)
-        if isinstance(node, Branch) and not any(True for _ in leaves(node)):
-            yield FilterViolation("not_checked.comparator", "", node.operator, None)
-
-    def _operators(self, node: Node) -> Iterator[FilterViolation]:
-        """Alternatives over several fields that no one offered."""
-        if isinstance(node, Leaf):
-            return
-        fields = {leaf.attribute for leaf in leaves(node)}
-        readings = [self.turn, *(reading for _, reading in self.users)]
-        if node.operator == "or" and len(fields) > 1 and not any(w.lower in _OR for r in readings for w in r.words):
-            first = next(leaves(node))
-            yield _violation("altered.operator", first, first.value)
-        for part in node.parts:
-            yield from self._operators(part)
 
     def _claims(self, node: Node) -> list[Claim]:
         if isinstance(node, Leaf):
@@ -144,7 +131,7 @@ class _Check:
         if said is not None:
             if said.rule:
                 return _found(claim, said.rule, said.tokens)
-            nearer = self._nearer(claim, said)
+            nearer = nearer_value(claim, said, self.turn, self.read)
             return _found(claim, "altered.pair", nearer) if nearer else None
         for index, reading in self.users:
             said = backing(claim, reading, self.facts)
@@ -190,58 +177,16 @@ class _Check:
         words = [w for w in claim.words if is_content(w)]
         if claim.bounds or claim.excluded or len(words) < 2:
             return False
-        vocabulary = Vocabulary.joined([self.turn.vocabulary, *(reading.vocabulary for _, reading in self.users)])
+        vocabulary = Vocabulary.joined(reading.vocabulary for reading in self._users_own)
         return all(supports_value(vocabulary, w) for w in words)
-
-    def _nearer(self, claim: Claim, said: Backing) -> tuple[ProtectedToken, ...]:
-        """What stands nearer to the field's name than the value does: "3 bedrooms and 2 bathrooms"."""
-        names = _named(attribute_words(claim.leaf, self.read), self.turn)
-        own = [token for token in said.tokens if token.kind is not Kind.TOPIC]
-        if not names or not own:
-            return ()
-        if claim.bounds:
-            rivals = [s.token for s in stated(self.turn) if s.token.kind is own[0].kind]
-        else:
-            rivals = [t for t in self.turn.tokens if t.kind is own[0].kind]
-        nearest = min((t for t in rivals if t not in own), key=lambda t: _gap(t, names), default=None)
-        if nearest is None or _gap(nearest, names) >= min(_gap(t, names) for t in own):
-            return ()
-        return (nearest,)
-
-
-def _named(attribute: Sequence[Word], turn: Reading) -> list[Word]:
-    """The words of the turn that name a field."""
-    words = [w for w in attribute if is_content(w)]
-    starts = {w.lower[:_PREFIX] for w in words if len(w.lower) >= _PREFIX}
-    return places_of(words, turn.words) + [w for w in turn.content if w.lower[:_PREFIX] in starts]
-
-
-def _gap(token: ProtectedToken, names: Sequence[Word]) -> int:
-    return min(max(token.start - name.end, name.start - token.end, 0) for name in names)
 
 
 def _unit(token: ProtectedToken) -> str:
     return token.value.partition(" ")[2]
 
 
-def _contradictions(nodes: Sequence[Node], found: Sequence[list[FilterViolation]]) -> None:
-    """Names two values of one field that must both hold: "French or Italian" asks for either."""
-    equal = [(i, n) for i, n in enumerate(nodes) if isinstance(n, Leaf) and n.comparator == "eq" and not n.negated]
-    for i, leaf in equal:
-        if any(leaf.attribute == other.attribute and leaf.value != other.value for _, other in equal):
-            found[i].append(_violation("altered.operator", leaf, leaf.value))
-
-
-def _violation(rule: str, leaf: Leaf, value: Any, kind: Kind | None = None) -> FilterViolation:
-    return FilterViolation(rule, leaf.attribute, _comparator(leaf), value, kind)
-
-
 def _found(claim: Claim, rule: str, tokens: Sequence[ProtectedToken], turn: int | None = None) -> FilterViolation:
     kind = Kind.NEGATION if rule == "altered.negation" else claim.kind
     where = "turn" if turn is None else "history"
     evidence = tuple(Evidence(where, t.text, t.start, t.end, turn) for t in dict.fromkeys(tokens))
-    return FilterViolation(rule, claim.leaf.attribute, _comparator(claim.leaf), claim.value, kind, evidence)
-
-
-def _comparator(leaf: Leaf) -> str:
-    return f"not {leaf.comparator}" if leaf.negated else leaf.comparator
+    return FilterViolation(rule, claim.leaf.attribute, comparator_of(claim.leaf), claim.value, kind, evidence)

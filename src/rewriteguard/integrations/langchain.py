@@ -22,12 +22,7 @@ from rewriteguard.asking import ask_for
 from rewriteguard.drivers import TaskRunner, ThreadRunner
 from rewriteguard.hedge import hedged_search
 from rewriteguard.integrations.langchain_chain import take_apart
-from rewriteguard.integrations.langchain_filters import (
-    GuardedQueryConstructor,
-    guard_filters,
-    guard_query_constructor,
-    guard_self_query,
-)
+from rewriteguard.integrations.langchain_filters import GuardedQueryConstructor, guard_query_constructor
 from rewriteguard.integrations.langchain_run import (
     Call,
     GuardKeywords,
@@ -36,6 +31,7 @@ from rewriteguard.integrations.langchain_run import (
     payload_of,
     settings_from,
 )
+from rewriteguard.integrations.langchain_self_query import guard_filters, guard_self_query
 from rewriteguard.plan import Request
 from rewriteguard.threads import drive
 
