@@ -90,6 +90,10 @@ SUPPORTED = [
     ("cabins with 3 beds and 2 baths", {"beds": 3, "baths": 2}),
     # Words, lists, patterns, truth values, negations.
     ("cabins in Lund or Malmö", {"town": {"$in": ["Lund", "Malmö"]}}),
+    ("cabins in Lund or Malmö with a sauna", {"$or": [{"town": "Lund"}, {"town": "Malmö"}], "has_sauna": True}),
+    ("permits of 2019 or 2021", {"year": {"$in": [2019, 2021]}}),
+    ("folk song or ballad recordings", {"form": {"$in": ["folk song", "ballad"]}}),
+    ("open tickets about logins or payments", {"status": "open"}),
     ("Danish and Swedish cabins", Operated("or", Compared("eq", "land", "danish"), Compared("eq", "land", "swedish"))),
     ("approved plans for the harbour", {"status": "approved", "title": {"$like": "%harbour%"}}),
     ("unapproved plans", {"approved": False}),
@@ -160,6 +164,9 @@ UNSUPPORTED = [
     ("films directed by Åsa Holm with Bo Berg", {"director": "Bo Berg"}, "altered.pair"),
     ("Danish or Swedish cabins", {"$and": [{"land": "danish"}, {"land": "swedish"}]}, "altered.operator"),
     ("Danish cabins under 90 euros", {"$or": [{"land": "danish"}, {"price": {"$lt": 90}}]}, "altered.operator"),
+    ("cabins in Lund or Malmö", {"town": "Lund"}, "altered.operator"),
+    ("cabins in Lund, Ystad or Malmö", {"town": {"$in": ["Lund", "Malmö"]}}, "altered.operator"),
+    ("permits of 2019 or 2021", {"year": 2019}, "altered.operator"),
     # The application's field, and what no filter may hold.
     ("plans of south", {"tenant": "south"}, "altered.developer"),
     ("plans of south", {"metadata.Tenant": {"$ne": "north"}}, "altered.developer"),

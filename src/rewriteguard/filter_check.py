@@ -14,6 +14,7 @@ from rewriteguard.filter_finding import FilterAssessment, FilterViolation, verdi
 from rewriteguard.filter_shape import (
     comparator_of,
     fault_of_shape,
+    lost_alternatives,
     name_contradictions,
     nearer_value,
     unsaid_alternatives,
@@ -75,6 +76,7 @@ class _Check:
         self.users = [(i, r) for i, r, role in self._said() if role is Role.USER]
         self.others = [(i, r) for i, r, role in self._said() if role is not Role.USER]
         self.used: set[ProtectedToken] = set()
+        self.claims: list[Claim] = []
 
     @property
     def _users_own(self) -> list[Reading]:
@@ -96,6 +98,7 @@ class _Check:
             [next(ranged) for _ in own] if isinstance(node, Leaf) else own
             for node, own in zip(nodes, claims, strict=True)
         ]
+        self.claims = [claim for own in claims for claim in own]
         backed = [[(claim, backing(claim, self.turn, self.facts)) for claim in own] for own in claims]
         for own in backed:
             for _, said in own:
@@ -131,6 +134,9 @@ class _Check:
         if said is not None:
             if said.rule:
                 return _found(claim, said.rule, said.tokens)
+            lost = lost_alternatives(claim, said, self.claims, self.turn)
+            if lost:
+                return _found(claim, "altered.operator", lost)
             nearer = nearer_value(claim, said, self.turn, self.read)
             return _found(claim, "altered.pair", nearer) if nearer else None
         for index, reading in self.users:

@@ -14,7 +14,7 @@ RULES: dict[str, tuple[Fault, Verdict, str]] = {
     "altered.comparator": (Fault.ALTERED, Verdict.CHANGED, "The user said {said}, which keeps something else."),
     "altered.value": (Fault.ALTERED, Verdict.CHANGED, "The user said {said}."),
     "altered.pair": (Fault.ALTERED, Verdict.CHANGED, "The user said it of something else: {said} is nearer."),
-    "altered.operator": (Fault.ALTERED, Verdict.CHANGED, "The conversation does not join the parts in this way."),
+    "altered.operator": (Fault.ALTERED, Verdict.CHANGED, "The user joined it in another way."),
     "invented.value": (Fault.INVENTED, Verdict.CHANGED, "No one in the conversation said it."),
     "malformed.syntax": (Fault.MALFORMED, Verdict.CHANGED, "It holds characters that a query language may read."),
     "low_trust": (Fault.LOW_TRUST, Verdict.UNCERTAIN, "Only the assistant or a tool said {said}."),

@@ -65,6 +65,34 @@ def nearer_value(
     return (nearest,)
 
 
+def lost_alternatives(
+    claim: Claim, said: Backing, claims: Sequence[Claim], turn: Reading
+) -> tuple[ProtectedToken, ...]:
+    """What the turn offers beside a value and the filter leaves out: "in Lund or Malmö" and only Lund."""
+    if claim.excluded:
+        return ()
+    own = [w for token in said.tokens for w in turn.words_of(token)]
+    claimed = places_of([w for each in claims for w in each.words], turn.words)
+    heads = {w.head for w in claimed}  # of "science fiction or comedy films" the parse joins "fiction" and "films"
+    beside = [w for word in own for w in _alternatives(word, turn.words)]
+    lost = [w for w in beside if is_content(w) and w not in claimed and w.i not in heads]
+    return tuple(ProtectedToken(Kind.TOPIC, w.text, w.start, w.end, w.stem) for w in lost)
+
+
+def _alternatives(word: Word, words: Sequence[Word]) -> list[Word]:
+    """The words that are joined to a word by "or"."""
+    group = [w for w in words if _first_of(w, words) is _first_of(word, words)]
+    span = words[group[0].i : group[-1].i]
+    return [w for w in group if w is not word] if any(w.lower == "or" for w in span) else []
+
+
+def _first_of(word: Word, words: Sequence[Word]) -> Word:
+    """The first word of a list: "Lund" for "Malmö" in "Lund, Ystad or Malmö"."""
+    while word.dep == "conj" and word.head < word.i:
+        word = words[word.head]
+    return word
+
+
 def comparator_of(leaf: Leaf) -> str:
     """How a comparison compares, as a violation says it."""
     return f"not {leaf.comparator}" if leaf.negated else leaf.comparator
