@@ -19,6 +19,7 @@ from rewriteguard.errors import ClarificationNeeded, InputError
 from rewriteguard.guard import Guard
 from rewriteguard.integrations.langchain_multi import ONE, Form
 from rewriteguard.integrations.langchain_search import only_synchronous, own_count, require_keywords
+from rewriteguard.integrations.langchain_talk import Talk, talking
 from rewriteguard.integrations.spoken import read
 from rewriteguard.plan import Plan, Request, Result, Source
 from rewriteguard.policy import Policy
@@ -88,12 +89,14 @@ class Call:
         bridged = bool(keywords or plan.scope) and only_synchronous(self.retriever)
         awaited = self.in_loop and not bridged
         configurable = self.config.get("configurable") or {}
+        talk = Talk(conversation, configurable.get("reference_date"))
+        search, method = (self._asearch, self.retriever.ainvoke) if awaited else (self._search, self.retriever.invoke)
         return Request(
             conversation=conversation,
             ask=replace(self._ask(payload, original), read=self.form.read),
             sources=[
                 Source(
-                    partial(self._search, self.retriever.ainvoke if awaited else self.retriever.invoke, original),
+                    partial(search, method, talk, original),
                     blocking=not awaited,
                     keywords=keywords,
                     score=self.settings.score,
@@ -110,9 +113,19 @@ class Call:
             unread=unread,
         )
 
-    def _search(self, method: Callable[..., Any], original: Any, query: str, origin: Origin, /, **keywords: Any) -> Any:
+    def _search(
+        self, method: Callable[..., Any], talk: Talk, original: Any, query: str, origin: Origin, /, **keywords: Any
+    ) -> Any:
         text = original if origin is Origin.ORIGINAL else query
-        return method(text, self._child(f"rewriteguard:{origin.value}"), **keywords)
+        with talking(talk):
+            return method(text, self._child(f"rewriteguard:{origin.value}"), **keywords)
+
+    async def _asearch(
+        self, method: Callable[..., Any], talk: Talk, original: Any, query: str, origin: Origin, /, **keywords: Any
+    ) -> Any:
+        text = original if origin is Origin.ORIGINAL else query
+        with talking(talk):
+            return await method(text, self._child(f"rewriteguard:{origin.value}"), **keywords)
 
     def _count(
         self, keywords: Mapping[str, Any], k: int | None, *, fused: bool
