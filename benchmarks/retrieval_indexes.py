@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import bm25s
 import numpy as np
 import Stemmer
 
-from dense import Encoder
 from retrieval_data import Collection
 from rewriteguard import Hit
+
+if TYPE_CHECKING:
+    from dense import Encoder
 
 DEPTH = 20  # what a guarded search asks of an arm; the unguarded rows read the same lists
 Search = Callable[[str, int], list[Hit[str]]]

@@ -9,7 +9,9 @@ from typing import Any
 
 from retrieval_data import Question
 from retrieval_indexes import DEPTH, Index
-from rewriteguard import Guard, GuardedSearch, Hit, Policy, Telemetry, reciprocal_rank_fusion
+from rewriteguard import Guard, GuardedSearch, Hit, Policy, Telemetry, Verdict, reciprocal_rank_fusion
+from rewriteguard.decision import Decision
+from rewriteguard.policy import decide
 
 K = 10
 DROP_IN_K = 4  # what LangChain's retrievers return unless told otherwise
@@ -49,6 +51,20 @@ class _Answer:
         return self.text
 
 
+class _Unjudged(Guard):
+    """Takes every rewrite for PRESERVED, which shows what the verdicts cost and what they are worth."""
+
+    def __init__(self, guard: Guard) -> None:
+        super().__init__()
+        self._guard = guard
+
+    def decide(
+        self, turn: Any, rewrite: Any, history: Any = (), *, policy: Policy | None = None, **more: Any
+    ) -> Decision:
+        found = replace(self._guard.check(turn, rewrite, history, **more), verdict=Verdict.PRESERVED)
+        return decide(policy or Policy(), found, self._guard.carried(turn, history))
+
+
 class Strategies:
     """All strategies over one set of indexes: one index, or several that are fused at once."""
 
@@ -62,10 +78,12 @@ class Strategies:
         four = {name: _four(index) for name, index in indexes.items()}
         common: dict[str, Any] = {"guard": guard, "telemetry": Telemetry(capture="off")}
         policy = Policy() if len(indexes) == 1 else Policy.hybrid()
+        unjudged = {**common, "guard": _Unjudged(guard)}
         single = replace(Policy.single(), k=policy.k)
         self._guarded = {
             "guarded": GuardedSearch(_only(scored), self._rewriter, policy=policy, k=K, **common),
             "no-margins": GuardedSearch(_only(ranked), self._rewriter, policy=policy, k=K, **common),
+            "no-verdicts": GuardedSearch(_only(scored), self._rewriter, policy=policy, k=K, **unjudged),
             "single": GuardedSearch(_only(scored), self._rewriter, policy=single, k=K, **common),
             "dependent": GuardedSearch(
                 _only(scored), self._rewriter, policy=policy, k=K, rewrite_when="dependent", **common

@@ -22,6 +22,7 @@ ROWS = {
     "fall-back": "guarded, no rewrite (the rewriter fails)",
     "guarded": "guarded",
     "no-margins": "guarded, ranks alone",
+    "no-verdicts": "guarded, every rewrite taken for `PRESERVED`",
     "single": "guarded, one search",
     "dependent": "guarded, rewriter spared for complete turns",
     "oracle-2": "the better of turn and rewrite",

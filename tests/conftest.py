@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from rewriteguard.guard import Guard
+
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # read when Haystack is imported; tests send nothing anywhere
 
 
 @pytest.fixture(scope="session")

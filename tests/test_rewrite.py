@@ -4,13 +4,15 @@ import threading
 import time
 
 import pytest
+from langchain_core.messages import AIMessage
 
 from fakes import HISTORY, FakeGuard, probe
 from rewriteguard import rewrite as module
-from rewriteguard.assessment import Verdict
+from rewriteguard.assessment import Profile, Verdict
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action
 from rewriteguard.errors import HistoryError, InputError
+from rewriteguard.guard import Guard
 from rewriteguard.policy import Policy
 from rewriteguard.rewrite import asafe_rewrite, default_guard, safe_rewrite
 
@@ -239,3 +241,14 @@ def test_the_spans_of_a_rewrite(monkeypatch):
             "rewriter": "default",
         }
     ]
+
+
+def test_a_rewriter_may_give_a_list():
+    turn = "Which permits are not valid in May 2024?"
+    lines = ["permits not valid in May 2024", AIMessage("permits valid in May 2023")]
+    decision = safe_rewrite(turn, lambda turn: lines, guard=Guard(), profile=Profile.EXPAND)
+    assert [a.verdict for a in decision.assessment.assessments] == ["preserved", "changed"]
+    assert [q.text for q in decision.queries] == [turn, lines[0]]
+    for nothing in ([], [7], [None]):
+        failed = safe_rewrite(turn, lambda turn, nothing=nothing: nothing, guard=Guard())
+        assert (failed.action, failed.reason) == ("fall_back", "rewriter_error")

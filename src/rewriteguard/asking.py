@@ -29,10 +29,12 @@ class Ask:
     Attributes:
         function: Gives the rewriter's output, or an awaitable of it.
         blocking: Whether it would hold up an event loop.
+        read: Gets the output, gives the rewrite or a tuple of several; None is `rewritten`.
     """
 
     function: Callable[[], Any]
     blocking: bool
+    read: Callable[[Any], str | tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,11 @@ class Answer:
     """What became of the rewrite.
 
     Attributes:
-        text: The rewrite as it came; None where there is none.
+        text: The rewrite as it came, or several rewrites of one turn; None where there is none.
         reason: Why there is none.
     """
 
-    text: str | None = None
+    text: str | tuple[str, ...] | None = None
     reason: Reason = Reason.OK
 
 
@@ -71,14 +73,15 @@ async def ask_rewriter(
     runner: Runner, ask: Ask, seconds: float | None, telemetry: Telemetry, *, shadow: bool
 ) -> Answer:
     """The rewriter's answer within `seconds`; in shadow mode without a limit, and its errors are raised."""
+    read = ask.read or rewritten
 
-    async def job() -> str:
+    async def job() -> str | tuple[str, ...]:
         depth = _asking.get()
         if depth >= _DEEPEST:
             raise RecursionError("rewriter: it searches through the guard, which asks it again")
         token = _asking.set(depth + 1)
         try:
-            return rewritten_text(await call(ask.function))
+            return read(await call(ask.function))
         finally:
             with suppress(ValueError):  # closed from another context: that one was never changed
                 _asking.reset(token)
@@ -88,13 +91,25 @@ async def ask_rewriter(
         late = timed_out(handle)
         error = error_of(handle)
         if error is None:
-            return Answer(handle.result())
+            answer = handle.result()
+            return Answer(reason=Reason.REWRITER_ERROR) if answer == () else Answer(answer)
         telemetry.failed("rewriter", error)
         if shadow:
             raise error
         span.failed(error)
         await runner.drop([handle])
     return Answer(reason=Reason.REWRITER_TIMEOUT if late else Reason.REWRITER_ERROR)
+
+
+def rewritten(output: Any) -> str | tuple[str, ...]:
+    """A rewriter's output: one text, or the texts of a list.
+
+    Raises:
+        InputError: It is neither.
+    """
+    if isinstance(output, list | tuple):
+        return tuple(map(rewritten_text, output))
+    return rewritten_text(output)
 
 
 def rewritten_text(output: Any) -> str:

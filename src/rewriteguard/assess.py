@@ -9,7 +9,7 @@ from typing import Any
 
 from rewriteguard.alignment import align, words_at
 from rewriteguard.assessment import Assessment, Checked, Fill, Profile
-from rewriteguard.changes import change_findings, invented_word_findings
+from rewriteguard.changes import Licence, change_findings, invented_word_findings
 from rewriteguard.compare import Comparison, compare
 from rewriteguard.conversation import Conversation
 from rewriteguard.drift import drift_findings
@@ -69,17 +69,16 @@ def assess(
     beside = NO_FILTER if filtered is None else read_filter(filtered, read)
     scene = _scene(turn, rewrite, past, Facts(reference_date, equivalents), beside)
     language = language_of_turn(scene.turn, scene.past) or language_of(scene.rewrite.text)
-    may_carry = profile is not Profile.SHORTEN
     readings: tuple[str, ...] = ()
     fills: tuple[Fill, ...] = ()
     if is_foreign(language):
-        scene, findings = _in_other_language(scene, language, beside, may_carry)
+        scene, findings = _in_other_language(scene, language, beside, _LICENCES[profile].carry)
         dependent = scene.dependent
         checked = Checked(_looked_for(scene.comparison), gaps=(*_size_gap(conversation, scene.past), "language"))
     else:
         readings, fills = candidates(scene), tuple(fills_of(scene))
         dependent = is_dependent(scene.turn, scene.past, scene.references)
-        findings = _in_english(scene, readings, may_carry)
+        findings = _in_english(scene, readings, profile)
         checked = _checked(scene, fills, _size_gap(conversation, scene.past))
         findings += _unchecked(scene, checked)
     verdict, violations = judge(findings, profile)
@@ -151,15 +150,33 @@ def _unread(conversation: Conversation, raw: str, query: str, finding: Finding, 
     return Assessment(verdict, violations, Comparison(), dependent, checked, conversation.turn, query, raw, (), profile)
 
 
-def _in_english(scene: Scene, readings: tuple[str, ...], may_carry: bool) -> list[Finding]:
-    return [
+# What a kind of rewriter may do; the original is searched beside expansions and steps back.
+_LICENCES = {
+    Profile.CONDENSE: Licence(),
+    Profile.SHORTEN: Licence(carry=False, terse=True),
+    Profile.EXPAND: Licence(add=True, widen=True),
+    Profile.DECOMPOSE: Licence(),
+    Profile.STEP_BACK: Licence(widen=True),
+}
+
+
+def _in_english(scene: Scene, readings: tuple[str, ...], profile: Profile) -> list[Finding]:
+    licence = _LICENCES[profile]
+    found = [
         *form_findings(scene.turn, scene.rewrite, scene.past),
-        *change_findings(scene, may_carry=may_carry),
+        *change_findings(scene, licence),
         *fill_findings(scene, readings),
         *drift_findings(scene),
         *loss_findings(scene),
         *invented_word_findings(scene),
     ]
+    return [f for f in found if not (licence.terse and f.rule == "dropped.cut" and _are_adverbs(scene.turn, f))]
+
+
+def _are_adverbs(turn: Reading, finding: Finding) -> bool:
+    """True for "perhaps" and "really", which narrow nothing where key words are made of a sentence."""
+    spans = [(e.start, e.end) for e in finding.evidence]
+    return all(w.pos in {"ADV", "INTJ"} for w in turn.words if any(a <= w.start < b for a, b in spans))
 
 
 def _in_other_language(scene: Scene, language: str, beside: Filtered, may_carry: bool) -> tuple[Scene, list[Finding]]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from rewriteguard.alignment import align
+from rewriteguard.extract import same_for
+from rewriteguard.extract.base import Match
 from rewriteguard.extract.comparison import is_graded
 from rewriteguard.extract.entity import resembles
 from rewriteguard.extract.negation import CONTRAST
@@ -32,18 +35,34 @@ _ROWS = frozenset({"scene", "reworded", "unsaid", "doubtful"})  # rows of the ru
 _WORDED = frozenset({Kind.NEGATION, Kind.COMPARISON, Kind.QUANTIFIER, Kind.MODALITY, Kind.QUALIFIER})
 
 
-def change_findings(scene: Scene, *, may_carry: bool = True) -> Iterable[Finding]:
-    """Tokens of the turn that are lost or altered, and tokens of the rewrite from nowhere.
+@dataclass(frozen=True, slots=True)
+class Licence:
+    """What a kind of rewriter may do beyond the turn's own words.
 
-    Args:
-        scene: Turn, rewrite and history.
-        may_carry: Whether the rewriter may take anything over from the history; one that only shortens may not.
+    Attributes:
+        carry: Whether it may take anything over from the history; one that only shortens may not.
+        add: Whether it may add what nobody said; then only what turns words of the turn round is found.
+        terse: Whether it writes key words, of which "should" is none.
+        widen: Whether it may leave out what narrows; "2024" for "May 2024" is a loss there and no other period.
     """
+
+    carry: bool = True
+    add: bool = False
+    terse: bool = False
+    widen: bool = False
+
+
+def change_findings(scene: Scene, licence: Licence) -> Iterable[Finding]:
+    """Tokens of the turn that are lost or altered, and tokens of the rewrite from nowhere."""
     comparison = scene.comparison
     for token in comparison.dropped:
+        if licence.terse and token.kind is Kind.MODALITY and token.value == "recommendation":
+            continue
         yield Finding(f"dropped.{_row(scene, token)}", token.kind, (in_turn(token),))
     for pair in comparison.altered:
-        if pair.theirs is not None:
+        if pair.theirs is not None and licence.widen and _is_wider(scene, pair.ours, pair.theirs):
+            yield Finding(f"dropped.{_row(scene, pair.ours)}", pair.ours.kind, (in_turn(pair.ours),))
+        elif pair.theirs is not None:
             slip = pair.ours.kind is Kind.ENTITY and resembles(pair.ours.value, pair.theirs.value)
             row = "doubtful" if slip else _row(scene, pair.ours)
             if row == "reworded" and is_in_place(scene, pair.ours, pair.theirs):
@@ -51,12 +70,26 @@ def change_findings(scene: Scene, *, may_carry: bool = True) -> Iterable[Finding
             said = row in _ROWS and pair.ours.kind not in LITERAL
             rule = f"altered.{row if said else pair.ours.kind.value}"
             yield Finding(rule, pair.ours.kind, (in_turn(pair.ours), in_rewrite(pair.theirs)))
-    for token in (*comparison.invented, *(() if may_carry else comparison.carried)):
+    for token in (*comparison.invented, *(() if licence.carry else comparison.carried)):
         if token.kind is Kind.ANSWER_TYPE and not _asks(scene):
+            continue
+        if licence.add and token.kind in (Kind.NEGATION, Kind.QUANTIFIER) and not _turns_round(scene, token):
             continue
         if token.kind is not Kind.TOPIC:
             reworded = _is_phrased_anew(scene, token)
             yield Finding(f"invented.{'reworded' if reworded else token.kind.value}", token.kind, (in_rewrite(token),))
+
+
+def _is_wider(scene: Scene, ours: ProtectedToken, theirs: ProtectedToken) -> bool:
+    return ours.kind is theirs.kind and same_for(ours.kind)(theirs, ours, scene.facts) is Match.NARROWER
+
+
+def _turns_round(scene: Scene, token: ProtectedToken) -> bool:
+    """True for a "not" or "only" at a word of the turn; elsewhere it belongs to what was added."""
+    if token.kind is Kind.NEGATION:
+        return scene.turn.vocabulary.holds_stem(token.value)
+    behind = next((w for w in scene.rewrite.content if w.start >= token.end), None)
+    return token.value == "only" and behind is not None and scene.turn.vocabulary.holds(behind)
 
 
 def invented_word_findings(scene: Scene) -> Iterable[Finding]:

@@ -16,7 +16,8 @@ from rewriteguard.support import Vocabulary, is_content
 from rewriteguard.tokens import Evidence, Finding, Kind
 from rewriteguard.words import Word
 
-_OPEN = (Pointer.SINGULAR, Pointer.PLURAL, Pointer.SET, Pointer.PLACE, Pointer.ONE, Pointer.ORDINAL)
+OPEN = (Pointer.SINGULAR, Pointer.PLURAL, Pointer.SET, Pointer.PLACE, Pointer.ONE, Pointer.ORDINAL)
+"""References that a phrase of the history takes the place of."""
 _ITEM = re.compile(
     r"""(?:^|(?<=\s))(?P<number>\d{1,2})[.)]\s+      # "1." or "1)"
         (?P<item>\S[^\n]{0,200}?)                    # the item, up to
@@ -144,9 +145,9 @@ def _unresolved(scene: Scene) -> Iterable[Finding]:
     if not scene.past.messages or grounded:
         return
     regions = scene.turn.regions
-    ours = {_pointing(scene.turn, r) for r in scene.references if r.pointer in _OPEN and regions.protects(r.first)}
+    ours = {_pointing(scene.turn, r) for r in scene.references if r.pointer in OPEN and regions.protects(r.first)}
     for theirs in open_references(scene.rewrite, scene.past):
-        if theirs.pointer in _OPEN and _pointing(scene.rewrite, theirs) in ours:
+        if theirs.pointer in OPEN and _pointing(scene.rewrite, theirs) in ours:
             yield Finding("unresolved", None, (reference_evidence("rewrite", scene.rewrite, theirs),))
             return
     named = any(t.kind is Kind.ENTITY for t in scene.turn.tokens)
@@ -156,7 +157,7 @@ def _unresolved(scene: Scene) -> Iterable[Finding]:
 
 def _filled_from_nowhere(scene: Scene) -> Iterable[Finding]:
     """A pointing word gone, and nouns in its place of which neither turn nor history says one."""
-    pointing = [r for r in scene.references if r.pointer in _OPEN and scene.turn.regions.protects(r.first)]
+    pointing = [r for r in scene.references if r.pointer in OPEN and scene.turn.regions.protects(r.first)]
     gone = [r for r in pointing if r.last - r.first == 1 and not _still_points(scene, r)]
     new = new_words(scene.rewrite, scene.turn)
     nouns = [w for w in new if w.pos in {"NOUN", "PROPN"}]

@@ -4,29 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date, datetime
 from threading import Lock
 from typing import Any
 
 from cachetools import LRUCache, cached
 
-from rewriteguard import extract
-from rewriteguard.assess import MAX_TURN, assess, is_dependent, texts_of
+from rewriteguard import arguments, extract
+from rewriteguard.assess import MAX_REWRITE, MAX_TURN, assess, is_dependent, texts_of
 from rewriteguard.assessment import Assessment, Profile
 from rewriteguard.carry import CarriedQuery, carried_query
 from rewriteguard.conversation import Conversation, text_of
 from rewriteguard.decision import Decision, Reason
 from rewriteguard.errors import HistoryError, InputError
-from rewriteguard.extract.base import Extractor
+from rewriteguard.extract.base import Extractor, Facts
 from rewriteguard.extract.entity import canonical
+from rewriteguard.filter_check import MAX_LIMIT, assess_filter
+from rewriteguard.filter_finding import FilterAssessment
 from rewriteguard.policy import Policy, decide, decide_without_rewrite
+from rewriteguard.query_list import listed_queries
 from rewriteguard.reader import Reader
 from rewriteguard.rows import BATCH_SIZE, Row, check_batch
+from rewriteguard.set_assessment import Member, SetAssessment
+from rewriteguard.sets import assess_set
 from rewriteguard.tokens import ProtectedToken
 
 _CACHED_CHECKS = 256  # findings that are kept, for a call that is repeated
 _LONGEST_CACHED = 20_000  # characters of a conversation of which a finding is kept, since it is kept with it
 _DEFAULT_POLICY = Policy()
+_BRIEF = 4  # content words; a turn of fewer has no filler whose loss would help a search
 
 
 class Guard:
@@ -112,6 +119,70 @@ class Guard:
         """
         return self._check(Conversation.read(turn, history, self._window), rewrite, profile, reference_date, filter)
 
+    def check_all(
+        self,
+        turn: Any,
+        rewrites: Iterable[Any],
+        history: Any = (),
+        *,
+        profile: Profile = Profile.EXPAND,
+        reference_date: date | None = None,
+        filter: Any = None,  # noqa: A002
+    ) -> SetAssessment:
+        """The finding about several rewrites of one turn, judged together; `assessments` has one for each.
+
+        Args:
+            turn: The user's turn: a string or a message.
+            rewrites: The rewriter's outputs: strings or messages, or the lines of one output as they came. Numbers and
+                bullets are taken off; blank items, prefaces and closing remarks are left out.
+            history: The messages before the turn, oldest first, in any form that `Conversation.read` takes.
+            profile: What kind of rewriter wrote them.
+            reference_date: The day that "today" means; without it a relative period and a date cannot be compared.
+            filter: A structured query or mapping beside the rewrites; what it carries counts as kept.
+
+        Raises:
+            InputError: `turn` is not text, or `rewrites` is no list of texts or holds no query.
+            HistoryError: An item of the history has an unknown shape.
+        """
+        conversation = Conversation.read(turn, history, self._window)
+        return self._check_all(conversation, rewrites, profile, reference_date, filter)
+
+    def check_filter(
+        self,
+        structured_query: Any,
+        turn: Any,
+        history: Any = (),
+        *,
+        developer_filter: Any = None,
+        reference_date: date | None = None,
+        max_limit: int | None = MAX_LIMIT,
+    ) -> FilterAssessment:
+        """The finding about a filter that a model derived from the turn: what is wrong with it, and what may stay.
+
+        Args:
+            structured_query: A LangChain structured query, operation or comparison, or a MongoDB-style mapping.
+            turn: The user's own turn, not a rewrite of it: a string or a message.
+            history: The messages before the turn, oldest first, in any form that `Conversation.read` takes.
+            developer_filter: The application's own filter, in either form; the model may not name its fields.
+            reference_date: The day that "today" means; without it a relative period and a date cannot be compared.
+            max_limit: The cap of the number of results; None caps nothing.
+
+        Raises:
+            InputError: The turn is not text, a filter cannot be read, or another argument is of no use.
+            HistoryError: An item of the history has an unknown shape.
+        """
+        conversation = Conversation.read(turn, history, self._window)
+        arguments.count("max_limit", max_limit)
+        return assess_filter(
+            structured_query,
+            self._read(conversation.turn[:MAX_TURN], True),
+            self._read.past(conversation.history),
+            Facts(_day(reference_date), self._equivalents),
+            self._read,
+            developer_filter=developer_filter,
+            max_limit=max_limit,
+        )
+
     def check_batch(self, rows: Iterable[Any], *, batch_size: int = BATCH_SIZE) -> Iterator[Assessment]:
         """The finding about each row of a log, in order and equal to those of `check`; memory stays flat.
 
@@ -146,7 +217,31 @@ class Guard:
         """
         conversation = Conversation.read(turn, history, self._window)
         assessment = self._check(conversation, rewrite, profile, reference_date, filter)
-        return decide(policy or _DEFAULT_POLICY, assessment, self._carried(conversation))
+        return self._decide(conversation, assessment, policy or _DEFAULT_POLICY)
+
+    def decide_all(
+        self,
+        turn: Any,
+        rewrites: Iterable[Any],
+        history: Any = (),
+        *,
+        policy: Policy | None = None,
+        profile: Profile = Profile.EXPAND,
+        reference_date: date | None = None,
+        filter: Any = None,  # noqa: A002
+    ) -> Decision:
+        """What to search: `check_all`, then the policy. The original is searched, and each rewrite that is not CHANGED.
+
+        The weight that the policy gives a rewrite is shared equally among those that are searched.
+
+        Raises:
+            InputError: `turn` is not text, or `rewrites` is no list of texts or holds no query.
+            HistoryError: An item of the history has an unknown shape.
+        """
+        conversation = Conversation.read(turn, history, self._window)
+        given = _strings(rewrites)
+        assessment = self._check_all(conversation, given, profile, reference_date, filter)
+        return self._decide(conversation, assessment, policy or _DEFAULT_POLICY, given)
 
     def decide_without_rewrite(
         self,
@@ -155,9 +250,9 @@ class Guard:
         history: Any = (),
         *,
         policy: Policy | None = None,
-        unchecked: str | None = None,
+        unchecked: str | Sequence[str] | None = None,
     ) -> Decision:
-        """What to search where no rewrite was judged; `unchecked` is a rewrite that could not be judged."""
+        """What to search where no rewrite was judged; `unchecked` is the rewrite, or are those, not judged."""
         conversation = Conversation.read(turn, history, self._window)
         carried = self._carried(conversation)
         return decide_without_rewrite(
@@ -174,15 +269,42 @@ class Guard:
         conversation = Conversation.read(turn, history, self._window)
         return is_dependent(self._read(conversation.turn[:MAX_TURN], True), self._read.past(conversation.history))
 
+    def _decide(
+        self, conversation: Conversation, assessment: Assessment, policy: Policy, given: Sequence[str] = ()
+    ) -> Decision:
+        if assessment.profile is Profile.SHORTEN and self._is_brief(assessment.turn):
+            return decide_without_rewrite(
+                policy, assessment.turn, Reason.SKIPPED, unchecked=given or assessment.raw_rewrite
+            )
+        return decide(policy, assessment, self._carried(conversation), given=given)
+
+    def _is_brief(self, turn: str) -> bool:
+        """True for a turn that is as short as a query already."""
+        return len(turn) <= MAX_TURN and len(self._read(turn, True).content) < _BRIEF
+
+    def _check_all(
+        self, conversation: Conversation, rewrites: Any, profile: Profile, reference_date: date | None, filtered: Any
+    ) -> SetAssessment:
+        listed = listed_queries(_strings(rewrites), passages=profile == Profile.EXPAND)
+        if not listed:
+            raise InputError("rewrites: expected at least one query, got none")
+        # Sub-questions are read as any rewrite: what one of them may leave out shows only beside the others.
+        alone = Profile.CONDENSE if profile == Profile.DECOMPOSE else profile
+        found = [self._check(conversation, each.text, alone, reference_date, filtered) for each in listed]
+        members = [
+            Member(replace(a, raw_rewrite=each.raw), self._read(a.rewrite[:MAX_REWRITE], True))
+            for a, each in zip(found, listed, strict=True)
+        ]
+        turn, past = self._read(conversation.turn[:MAX_TURN], True), self._read.past(conversation.history)
+        return assess_set(turn, past, members, Profile(profile))
+
     def _check(
         self, conversation: Conversation, rewrite: Any, profile: Profile, reference_date: date | None, filtered: Any
     ) -> Assessment:
-        if reference_date is not None and not isinstance(reference_date, date):
-            raise InputError(f"reference_date: expected a date, got {type(reference_date).__name__}")
+        day = _day(reference_date)
         if profile not in list(Profile):
             raise InputError(f"profile: expected one of {', '.join(Profile)}, got {profile!r}")
         text = _string(rewrite, "rewrite")
-        day = reference_date.date() if isinstance(reference_date, datetime) else reference_date
         if filtered is None and _is_short(conversation):
             return self._assess_again(conversation, text, Profile(profile), day)
         return self._assess_uncached(conversation, text, Profile(profile), day, filtered)
@@ -222,6 +344,12 @@ class Guard:
         )
 
 
+def _day(reference_date: Any) -> date | None:
+    if reference_date is not None and not isinstance(reference_date, date):
+        raise InputError(f"reference_date: expected a date, got {type(reference_date).__name__}")
+    return reference_date.date() if isinstance(reference_date, datetime) else reference_date
+
+
 def _is_short(conversation: Conversation) -> bool:
     return sum(len(message.text) for message in conversation.history) + len(conversation.turn) <= _LONGEST_CACHED
 
@@ -240,6 +368,13 @@ def _equivalents(aliases: Mapping[str, Iterable[str]]) -> Mapping[str, frozenset
         for form in group:
             table[form] = table.get(form, frozenset()) | (group - {form})
     return table
+
+
+def _strings(values: Any) -> list[str]:
+    """The texts of a list of strings or messages."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InputError(f"rewrites: expected a list of strings or messages, got {type(values).__name__}")
+    return [_string(value, f"rewrites[{place}]") for place, value in enumerate(values)]
 
 
 def _string(value: Any, name: str) -> str:

@@ -21,7 +21,7 @@ from rewriteguard.errors import ScopeError
 from rewriteguard.fuse import Fused, fuse, margins
 from rewriteguard.identity import identities
 from rewriteguard.plan import Plan, Request, Result
-from rewriteguard.rewrite import while_reading
+from rewriteguard.rewrite import notify, while_reading
 from rewriteguard.telemetry import Span
 
 _CHECK = 0.1  # seconds that a check has at least: a rewrite that came in the last moment is not thrown away unread
@@ -141,12 +141,7 @@ async def _start_carried(runner: Runner, plan: Plan, conversation: Conversation,
 
 def _tell(plan: Plan, decision: Decision, span: Span) -> None:
     plan.judge.telemetry.decided(decision, plan.judge.profile, span)
-    if plan.on_decision is None:
-        return
-    try:
-        plan.on_decision(decision)
-    except Exception as error:  # noqa: BLE001 - the application's callback must not break its retrieval
-        plan.judge.telemetry.failed("on_decision", error)
+    notify(plan.judge.telemetry, plan.on_decision, decision)
 
 
 def _collected(
@@ -158,24 +153,35 @@ def _collected(
         errors = [each.error for each in landed if each.status is Status.ERROR and each.error]
         raise errors[0] if errors else TimeoutError("the time was over before any search answered")
     hits = [each.found.hits for each in good if each.found is not None]
+    if request.union and plan.judge.policy.shadow:
+        return _joined(landed), tuple(each.arm() for each in landed)
     wanted = request.k
     if len(landed) <= 1:
         items = [hit.item for ranking in hits for hit in ranking]
         return items[:wanted], tuple(each.arm() for each in landed)
     factors = margins(hits, [each.source for each in good])
-    longest = max(len(each.found.hits) + each.found.vetoed for each in good if each.found is not None)
-    fused = _fused(plan, decision, good, factors, wanted or longest)
+    lengths = [len(each.found.hits) + each.found.vetoed for each in good if each.found is not None]
+    fused = _fused(plan, decision, good, factors, wanted or (sum if request.union else max)(lengths))
     trust = dict(zip([(each.query.text, each.source) for each in good], factors, strict=True))
     arms = tuple(each.arm(trust.get((each.query.text, each.source), 1.0)) for each in landed)
     return [each.item for each in fused], arms
+
+
+def _joined(landed: Sequence[Landed]) -> list[Any]:
+    """What the searches found, one list behind the other and each item once, as without the guard."""
+    items: list[Any] = []
+    for each in landed:
+        if each.found is None:
+            raise each.error or TimeoutError("a search did not answer")
+        items += [hit.item for place, hit in enumerate(each.found.hits) if hit.item not in items]
+    return items
 
 
 def _fused(
     plan: Plan, decision: Decision, good: Sequence[Landed], factors: Sequence[float], wanted: int
 ) -> list[Fused[Any]]:
     telemetry = plan.judge.telemetry
-    origins = [each.query.origin.value for each in good]
-    labels = [f"{origin}:{each.source}" if each.source else origin for origin, each in zip(origins, good, strict=True)]
+    origins, labels = [each.query.origin.value for each in good], _labels(good)
     weights = [each.query.weight * factor for each, factor in zip(good, factors, strict=True)]
     with telemetry.fuse() as span:
         rankings = [[hit.item for hit in each.found.hits] for each in good if each.found is not None]
@@ -190,8 +196,18 @@ def _fused(
     return top
 
 
+def _labels(good: Sequence[Landed]) -> list[str]:
+    """Where each list comes from: `rewrite`, with a number from the second rewrite on, and with the search's name."""
+    origins = [(each.query.origin.value, each.source) for each in good]
+    numbers = [origins[:place].count(origin) + 1 for place, origin in enumerate(origins)]
+    return [
+        origin + (f".{number}" if number > 1 else "") + (f":{source}" if source else "")
+        for (origin, source), number in zip(origins, numbers, strict=True)
+    ]
+
+
 def _overlap(finders: Iterable[Collection[str]]) -> float | None:
-    """The Jaccard index of what original and rewrite found; None where one of them found nothing."""
+    """The Jaccard index of what original and rewrites found; None where one of them found nothing."""
     pairs = [(Origin.ORIGINAL.value in each, Origin.REWRITE.value in each) for each in finders]
     either = sum(ours or theirs for ours, theirs in pairs)
     if not either or not any(ours for ours, _ in pairs) or not any(theirs for _, theirs in pairs):

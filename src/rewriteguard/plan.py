@@ -135,6 +135,7 @@ class Request:
         metadata: The run's metadata, for its session id.
         takes: Gets the names of the keywords that limit the search, and raises ScopeError where a search would not pass
             them on.
+        union: Whether all that the arms found is returned where `k` is None, as hosts with several queries do.
         unread: Why turn or history could not be read; the conversation holds what could.
 
     Raises:
@@ -151,6 +152,7 @@ class Request:
     host: Host | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     takes: Callable[[Iterable[str]], None] | None = None
+    union: bool = False
     unread: Exception | None = None
 
     def __post_init__(self) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from rewriteguard.assessment import Assessment, Fault, Verdict
+from rewriteguard.assessment import Assessment, Fault, Profile, Verdict
 from rewriteguard.carry import CarriedQuery
 from rewriteguard.decision import Action, Decision, Origin, Reason, WeightedQuery
 from rewriteguard.errors import PolicyError
+from rewriteguard.set_assessment import SetAssessment
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,25 +106,34 @@ class Policy:
         return cls(name="observe", shadow=True)
 
 
-def decide(policy: Policy, assessment: Assessment, carried: CarriedQuery | None = None) -> Decision:
-    """The decision about a rewrite that was judged.
+def decide(
+    policy: Policy,
+    assessment: Assessment,
+    carried: CarriedQuery | None = None,
+    *,
+    given: Sequence[str] = (),
+) -> Decision:
+    """The decision about a rewrite that was judged, or about a set of them, of which the rejected are left out.
 
     Args:
         policy: What to do about each verdict.
-        assessment: The finding about the rewrite.
+        assessment: The finding about the rewrite, or about the set.
         carried: The carried query of the same turn; None leaves the carried arm out.
+        given: The items of a set as they came; searched in shadow mode.
     """
-    rejected = assessment.verdict is Verdict.CHANGED or (
-        policy.reject_uncertain and assessment.verdict is Verdict.UNCERTAIN
-    )
-    proposed = _proposal(policy, assessment, rejected)
-    query = assessment.turn if rejected else assessment.rewrite
-    weights = policy.weights[Verdict.CHANGED if rejected else assessment.verdict]
+    rewrites = assessment.assessments if isinstance(assessment, SetAssessment) else (assessment,)
+    kept = {each.rewrite: each for each in rewrites if not _rejects(policy, each)}  # equal texts are searched once
+    worst = max((each.verdict for each in kept.values()), key=_GRAVITY.index, default=Verdict.CHANGED)
+    weights = policy.weights[worst]
+    shares = [(each.rewrite, policy.weights[each.verdict].rewrite / len(kept)) for each in kept.values()]
+    single = _one_query(assessment, list(kept.values()))
+    proposed = _proposal(policy, assessment, single, rejected=not kept)
+    fused = _queries(policy, assessment.turn, shares, weights, carried)
     decision = Decision(
         action=proposed,
         reason=Reason(assessment.reason),
-        query=query,
-        queries=_queries(policy, assessment.turn, "" if rejected else assessment.rewrite, weights, carried),
+        query=single.text,
+        queries=(single,) if policy.one_search else fused,
         k=policy.k,
         assessment=assessment,
         proposed=proposed,
@@ -131,7 +141,7 @@ def decide(policy: Policy, assessment: Assessment, carried: CarriedQuery | None 
         carried_terms=carried.terms if carried and policy.carried else (),
         policy=policy.name,
     )
-    return _as_unguarded(decision, assessment.raw_rewrite) if policy.shadow else decision
+    return _as_unguarded(decision, *(given or (assessment.raw_rewrite,))) if policy.shadow else decision
 
 
 def decide_without_rewrite(
@@ -140,7 +150,7 @@ def decide_without_rewrite(
     reason: Reason,
     carried: CarriedQuery | None = None,
     *,
-    unchecked: str | None = None,
+    unchecked: str | Sequence[str] | None = None,
 ) -> Decision:
     """The decision where no rewrite was judged: none was asked for, or the rewriter or the guard failed.
 
@@ -149,7 +159,7 @@ def decide_without_rewrite(
         turn: The user's turn, which is searched as written.
         reason: Why there is no judged rewrite.
         carried: The carried query of the turn; used only where the rewriter failed.
-        unchecked: The rewrite that could not be judged because the guard failed; searched only in shadow mode.
+        unchecked: The rewrite, or the set, that was not judged; searched only in shadow mode.
     """
     asked = reason not in (Reason.FIRST_TURN, Reason.SKIPPED)
     action = Action.FALL_BACK if asked else Action.USE_ORIGINAL
@@ -158,7 +168,7 @@ def decide_without_rewrite(
         action=action,
         reason=reason,
         query=turn,
-        queries=_queries(policy, turn, "", _NO_REWRITE, use_carried),
+        queries=_queries(policy, turn, (), _NO_REWRITE, None if policy.one_search else use_carried),
         k=policy.k,
         assessment=None,
         proposed=action,
@@ -166,7 +176,8 @@ def decide_without_rewrite(
         policy=policy.name,
     )
     if policy.shadow:
-        return _as_unguarded(decision, turn if unchecked is None else unchecked, rewritten=unchecked is not None)
+        given = (unchecked,) if isinstance(unchecked, str) else unchecked or ()
+        return _as_unguarded(decision, *given)
     return decision
 
 
@@ -183,25 +194,45 @@ def _rows(weights: Mapping[Verdict, Weights]) -> _Rows:
     return _Rows(**{verdict.value: weights[verdict] for verdict in Verdict})
 
 
-def _proposal(policy: Policy, assessment: Assessment, rejected: bool) -> Action:
+_GRAVITY = (Verdict.PRESERVED, Verdict.UNCERTAIN, Verdict.CHANGED)
+# Their rewrites are searched beside the original, and do not stand for it.
+_BESIDE = frozenset({Profile.EXPAND, Profile.DECOMPOSE, Profile.STEP_BACK})
+
+
+def _rejects(policy: Policy, assessment: Assessment) -> bool:
+    verdict = assessment.verdict
+    return verdict is Verdict.CHANGED or (policy.reject_uncertain and verdict is Verdict.UNCERTAIN)
+
+
+def _one_query(assessment: Assessment, kept: Sequence[Assessment]) -> WeightedQuery:
+    """The query of callers who search once: the best rewrite, or the turn where none stands for it."""
+    best = min(kept, key=lambda each: _GRAVITY.index(each.verdict), default=None)
+    if best is None or (isinstance(assessment, SetAssessment) and assessment.profile in _BESIDE):
+        return WeightedQuery(assessment.turn, 1, Origin.ORIGINAL)
+    return WeightedQuery(best.rewrite, 1, Origin.REWRITE)
+
+
+def _proposal(policy: Policy, assessment: Assessment, single: WeightedQuery, *, rejected: bool) -> Action:
     ambiguous = any(violation.fault is Fault.AMBIGUOUS for violation in assessment.violations)
     if policy.clarify and ambiguous and assessment.candidates:
         return Action.CLARIFY
     if rejected:
         return Action.FALL_BACK
-    return Action.USE_REWRITE if policy.one_search else Action.FUSE
+    if not policy.one_search:
+        return Action.FUSE
+    return Action.USE_REWRITE if single.origin is Origin.REWRITE else Action.USE_ORIGINAL
 
 
 def _queries(
-    policy: Policy, turn: str, rewrite: str, weights: Weights, carried: CarriedQuery | None
+    policy: Policy,
+    turn: str,
+    rewrites: Iterable[tuple[str, float]],
+    weights: Weights,
+    carried: CarriedQuery | None,
 ) -> tuple[WeightedQuery, ...]:
-    """The arms in the order original, rewrite, carried; equal texts are one arm with the weights added."""
-    if policy.one_search:
-        origin = Origin.REWRITE if rewrite else Origin.ORIGINAL
-        return (WeightedQuery(rewrite or turn, 1, origin),)
+    """The arms in the order original, rewrites, carried; equal texts are one arm with the weights added."""
     arms = [WeightedQuery(turn, weights.original, Origin.ORIGINAL)]
-    if rewrite:
-        arms.append(WeightedQuery(rewrite, weights.rewrite, Origin.REWRITE))
+    arms += [WeightedQuery(text, weight, Origin.REWRITE) for text, weight in rewrites]
     if carried and policy.carried and carried.terms:
         arms.append(WeightedQuery(carried.text, weights.carried, Origin.CARRIED))
     merged: dict[str, WeightedQuery] = {}
@@ -212,18 +243,14 @@ def _queries(
     return tuple(merged.values())
 
 
-def _as_unguarded(decision: Decision, query: str, rewritten: bool = True) -> Decision:
+def _as_unguarded(decision: Decision, *rewrites: str) -> Decision:
     """The same decision in shadow mode: the search is the one that happens without the guard."""
-    origin = Origin.REWRITE if rewritten else Origin.ORIGINAL
-    return Decision(
-        action=Action.USE_REWRITE if rewritten else Action.USE_ORIGINAL,
-        reason=decision.reason,
-        query=query,
-        queries=(WeightedQuery(query, 1, origin),),
-        k=decision.k,
-        assessment=decision.assessment,
-        proposed=decision.proposed,
-        candidates=decision.candidates,
+    origin = Origin.REWRITE if rewrites else Origin.ORIGINAL
+    texts = rewrites or (decision.query,)
+    return replace(
+        decision,
+        action=Action.USE_REWRITE if rewrites else Action.USE_ORIGINAL,
+        query=texts[0],
+        queries=tuple(WeightedQuery(text, 1, origin) for text in dict.fromkeys(texts)),
         carried_terms=(),
-        policy=decision.policy,
     )

@@ -57,7 +57,8 @@ def safe_rewrite(
     Args:
         turn: The user's turn: a string or a message.
         rewriter: A callable `f(turn, history)` or `f(turn)`, synchronous or not; an object with `invoke` or `ainvoke`,
-            which gets {"input", "chat_history"}; or the ready rewrite. It gives a string or a message.
+            which gets {"input", "chat_history"}; or the ready rewrite. It gives a string or a message, or a list of
+            them: several rewrites of the turn, which are judged together.
         history: The messages before the turn, oldest first, in any supported form; the rewriter gets them as they are.
         guard: None is one process-wide guard.
         policy: None is `Policy()`.
@@ -136,11 +137,13 @@ class Judge:
         """The decision about an answer; where the guard itself fails, the original alone is searched."""
         if answer.text is None:
             return self._contained(conversation, answer, lambda: self._without_rewrite(conversation, answer.reason))
+        return self.checked(conversation, answer, lambda: self._decided(conversation, answer.text, reference_date))
+
+    def checked(self, conversation: Conversation, answer: Answer, decide: Callable[[], Decision]) -> Decision:
+        """What `decide` says about an answer, told as a check; where it fails, the original alone is searched."""
         started = time.perf_counter()
         with self.telemetry.check() as span:
-            decision = self._contained(
-                conversation, answer, lambda: self._checked(conversation, answer.text, reference_date)
-            )
+            decision = self._contained(conversation, answer, decide)
             self.telemetry.checked(span, conversation, decision, time.perf_counter() - started)
         return decision
 
@@ -149,8 +152,9 @@ class Judge:
         self.telemetry.failed("guard", error)
         return decide_without_rewrite(self.policy, conversation.turn, Reason.GUARD_ERROR, unchecked=answer.text)
 
-    def _checked(self, conversation: Conversation, text: str | None, reference_date: date | None) -> Decision:
-        return self.guard.decide(
+    def _decided(self, conversation: Conversation, text: Any, reference_date: date | None) -> Decision:
+        decide = self.guard.decide_all if isinstance(text, tuple) else self.guard.decide
+        return decide(
             conversation.turn,
             text,
             conversation,
@@ -181,6 +185,16 @@ def judge_from(guard: Guard | None, policy: Policy | None, profile: Profile, tel
         profile,
         default_telemetry() if telemetry is None else telemetry,
     )
+
+
+def notify(telemetry: Telemetry, on_decision: Callable[[Decision], Any] | None, decision: Decision) -> None:
+    """Calls the application back with a decision; what its function raises is logged and dropped."""
+    if on_decision is None:
+        return
+    try:
+        on_decision(decision)
+    except Exception as error:  # noqa: BLE001 - the application's callback must not break its retrieval
+        telemetry.failed("on_decision", error)
 
 
 async def while_reading(

@@ -75,6 +75,7 @@ RULES: dict[str, Rule] = {
     # 2 of 119 changed, none of 349 preserved rewrites and none of 960 human ones (MTRAG, CAsT 2021, CANARD).
     "ambiguous.set": _reject(Fault.AMBIGUOUS),
     "ambiguous.candidates": _hedge(Fault.AMBIGUOUS),
+    "ambiguous.fills": _hedge(Fault.AMBIGUOUS),
     "unresolved": _hedge(Fault.UNRESOLVED),
     "drifted": _hedge(Fault.DRIFTED),
     "drifted.stale": _hedge(Fault.DRIFTED),
@@ -111,6 +112,10 @@ def judge(findings: Iterable[Finding], profile: Profile = Profile.CONDENSE) -> t
 
 def _is_waived(rule: Rule, finding: Finding, profile: Profile) -> bool:
     """True for what the profile's rewriter may do; a "not" or "only" from nowhere contradicts under every profile."""
+    if finding.kind is Kind.ANSWER_TYPE and rule.fault in _OTHER_ANSWERS[profile]:
+        return True
+    if profile is Profile.STEP_BACK and rule.fault is Fault.INVENTED and finding.kind is Kind.TOPIC:
+        return True  # a plain word names what the wider question is about; it is a name or number that restricts
     contradicts = rule.fault is Fault.INVENTED and finding.kind in (Kind.NEGATION, Kind.QUANTIFIER)
     return rule.fault in _WAIVED[profile] and not contradicts
 
@@ -122,4 +127,13 @@ _WAIVED: dict[Profile, frozenset[Fault]] = {
     Profile.EXPAND: frozenset({Fault.INVENTED, Fault.DRIFTED, Fault.NOT_A_QUERY}),
     Profile.DECOMPOSE: frozenset({Fault.QUESTION_LOST}),
     Profile.STEP_BACK: frozenset({Fault.DROPPED, Fault.QUESTION_LOST, Fault.UNRESOLVED}),
+}
+
+# What it may do to the question word: key words and documents have none, and a step back asks something else.
+_OTHER_ANSWERS: dict[Profile, frozenset[Fault]] = {
+    Profile.CONDENSE: frozenset(),
+    Profile.SHORTEN: frozenset({Fault.DROPPED}),
+    Profile.EXPAND: frozenset({Fault.DROPPED, Fault.INVENTED}),
+    Profile.DECOMPOSE: frozenset(),
+    Profile.STEP_BACK: frozenset({Fault.DROPPED, Fault.ALTERED, Fault.INVENTED}),
 }

@@ -27,6 +27,7 @@ _MEASURED: dict[str, str] = dict(lexicon.section("comparison")["measured"])
 _ANTONYMS = {a: b for one, other in lexicon.section("comparison")["antonyms"] for a, b in ((one, other), (other, one))}
 _LOOSE = {word: scales.split() for word, scales in lexicon.section("comparison")["loose"].items()}
 _VERSUS = Phrases((phrase.split(), "versus") for phrase in lexicon.phrases("comparison", "versus"))
+_ANSWERED: dict[str, str] = dict(lexicon.section("comparison")["answered"])
 _SPELLED = {value: tuple(words.split()) for value, words in lexicon.section("comparison")["spelled"].items()}
 _PAIRS = lexicon.section("comparison")["opposites"]
 _SYNONYMS: dict[str, str] = {
@@ -107,6 +108,16 @@ def are_ends(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
 def is_graded(token: ProtectedToken) -> bool:
     """True for a comparative or superlative, false for directions and "versus"."""
     return token.value.endswith(("comparative", "superlative"))
+
+
+def sets_side_by_side(token: ProtectedToken) -> bool:
+    """True for what asks two things to be compared: "longer", "versus", "difference"; false for directions."""
+    return is_graded(token) or _synonym(token.value).endswith("versus")
+
+
+def answered_by(token: ProtectedToken) -> str:
+    """The kind of answer that tells where a thing stands on the scale: `cost` for "cheaper"; empty for most."""
+    return _ANSWERED.get(token.value.partition(":")[0], "")
 
 
 def _synonym(value: str) -> str:

@@ -19,9 +19,12 @@ from langchain_core.runnables.utils import ConfigurableFieldSpec, get_unique_con
 from pydantic import ConfigDict, PrivateAttr
 
 from rewriteguard.asking import ask_for
+from rewriteguard.assessment import Profile
 from rewriteguard.drivers import TaskRunner, ThreadRunner
 from rewriteguard.hedge import hedged_search
 from rewriteguard.integrations.langchain_chain import take_apart
+from rewriteguard.integrations.langchain_filters import GuardedQueryConstructor, guard_query_constructor
+from rewriteguard.integrations.langchain_multi import ONE, Form, document, parts_of, several, writer_of
 from rewriteguard.integrations.langchain_run import (
     Call,
     GuardKeywords,
@@ -30,8 +33,27 @@ from rewriteguard.integrations.langchain_run import (
     payload_of,
     settings_from,
 )
+from rewriteguard.integrations.langchain_scores import with_scores
+from rewriteguard.integrations.langchain_self_query import guard_filters, guard_self_query
 from rewriteguard.plan import Request
 from rewriteguard.threads import drive
+
+__all__ = [
+    "FAITHFUL_CONDENSE_PROMPT",
+    "GuardKeywords",
+    "GuardedChain",
+    "GuardedHydeRetriever",
+    "GuardedMultiQueryRetriever",
+    "GuardedQueryConstructor",
+    "GuardedRetriever",
+    "create_guarded_history_aware_retriever",
+    "guard_history_aware_retriever",
+    "guard_hyde",
+    "guard_multi_query_retriever",
+    "guard_query_constructor",
+    "guard_self_query",
+    "with_scores",
+]
 
 FAITHFUL_CONDENSE_PROMPT = ChatPromptTemplate.from_messages(
     [
@@ -71,9 +93,9 @@ def guard_history_aware_retriever(
         PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
     """
     parts = take_apart(chain)
-    return parts.rebind(
-        GuardedChain(rewriter=parts.rewriter, retriever=parts.retriever, settings=settings_from(keywords))
-    )
+    settings = settings_from(keywords)
+    retriever = _with_filters(parts.retriever, settings)
+    return parts.rebind(GuardedChain(rewriter=parts.rewriter, retriever=retriever, settings=settings))
 
 
 def create_guarded_history_aware_retriever(
@@ -97,9 +119,9 @@ def create_guarded_history_aware_retriever(
     """
     if "input" not in prompt.input_variables:
         raise ValueError(f"prompt: expected a variable `input`, got {prompt.input_variables}")
-    chain = GuardedChain(
-        rewriter=prompt | llm | StrOutputParser(), retriever=retriever, settings=settings_from(keywords)
-    )
+    settings = settings_from(keywords)
+    guarded = _with_filters(retriever, settings)
+    chain = GuardedChain(rewriter=prompt | llm | StrOutputParser(), retriever=guarded, settings=settings)
     return chain.with_config(run_name="chat_retriever_chain")
 
 
@@ -179,12 +201,14 @@ class GuardedRetriever(BaseRetriever):
     rewriter: Any
     k: int | None = None
     _settings: Settings = PrivateAttr()
+    _searched: Runnable[Any, Any] = PrivateAttr()
 
     def __init__(self, *, retriever: RetrieverLike, rewriter: Any, **keywords: Any) -> None:
         own = {name: keywords.pop(name) for name in list(keywords) if name in type(self).model_fields}
         super().__init__(**own, retriever=retriever, rewriter=rewriter)  # type: ignore[call-arg] # pydantic's own
         ask_for(rewriter, "", (), in_loop=False)  # says now what it would say at the first turn
         self._settings = settings_from(cast("GuardKeywords", {**keywords, "k": self.k}))
+        self._searched = _with_filters(self.retriever, self._settings)
 
     def invoke(
         self,
@@ -240,5 +264,92 @@ class GuardedRetriever(BaseRetriever):
     ) -> Request:
         config = ensure_config(config)
         history = (config.get("configurable") or {}).get("chat_history")
-        call = Call(self._settings, self.rewriter, self.retriever, config, run, in_loop)
+        call = Call(self._settings, self.rewriter, self._searched, config, run, in_loop, self._form(query))
         return call.request({"input": query, "chat_history": history or []}, keywords, k or self.k)
+
+    def _form(self, query: str) -> Form:  # noqa: ARG002
+        return ONE
+
+
+class GuardedMultiQueryRetriever(GuardedRetriever):
+    """A retriever behind a rewriter that writes several queries, with the guard between them.
+
+    The turn itself is always searched, and each query that the guard does not reject. As LangChain does, it returns all
+    that they found, best first; with `k` the best of them. The history may come with the run's config, as for
+    `GuardedRetriever`; without one the rewriter is asked too.
+
+    Attributes:
+        rewriter: A runnable that gets {"question", "input", "chat_history"}, or a callable `f(turn, history)` or
+            `f(turn)`; gives a list of queries, or a text with one a line.
+        include_original: Whether LangChain's retriever searches the turn too; read in shadow mode only.
+    """
+
+    include_original: bool = False
+
+    def __init__(self, *, retriever: RetrieverLike, rewriter: Any, **keywords: Any) -> None:
+        super().__init__(retriever=retriever, rewriter=rewriter, **{"profile": Profile.EXPAND, **keywords})
+
+    def _form(self, query: str) -> Form:
+        shadow = self._settings.plan.judge.policy.shadow
+        return several(query) if shadow and self.include_original else several()
+
+
+class GuardedHydeRetriever(GuardedRetriever):
+    """A retriever that searches a hypothetical document beside the turn, never alone, and not where it contradicts.
+
+    Attributes:
+        rewriter: Writes the document: a runnable that gets {"question", "input", "chat_history"}, or a callable
+            `f(turn, history)` or `f(turn)`.
+        names: The names under which a runnable gets the turn, beside `input`.
+    """
+
+    names: tuple[str, ...] = ("question",)
+
+    def __init__(self, *, retriever: RetrieverLike, rewriter: Any, **keywords: Any) -> None:
+        super().__init__(retriever=retriever, rewriter=rewriter, **{"profile": Profile.EXPAND, **keywords})
+
+    def _form(self, query: str) -> Form:  # noqa: ARG002
+        return document(self.names)
+
+
+def guard_multi_query_retriever(multi_query: Any, **keywords: Unpack[GuardKeywords]) -> GuardedMultiQueryRetriever:
+    """The same retriever with the guard between its language model and its searches.
+
+    Args:
+        multi_query: LangChain's `MultiQueryRetriever`, or anything with `llm_chain` and `retriever`.
+        **keywords: See `GuardKeywords`; `profile` is `Profile.EXPAND` unless given.
+
+    Raises:
+        UnsupportedChainError: It has no `llm_chain` and `retriever`.
+        InputError: A keyword is unknown, or has a value that cannot be used.
+        PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
+    """
+    writer, retriever = parts_of(multi_query)
+    own = {name: getattr(multi_query, name, None) for name in ("tags", "metadata")}
+    original = bool(getattr(multi_query, "include_original", False))
+    return GuardedMultiQueryRetriever(
+        retriever=retriever, rewriter=writer, include_original=original, **own, **keywords
+    )
+
+
+def guard_hyde(writer: Any, retriever: RetrieverLike, **keywords: Unpack[GuardKeywords]) -> GuardedHydeRetriever:
+    """A retriever that searches the user's turn and, beside it, the document that `writer` invents for it.
+
+    Args:
+        writer: Writes a hypothetical document: a callable `f(turn)` or `f(turn, history)`, a runnable that gets
+            {"question", "input", "chat_history"}, or LangChain's `HypotheticalDocumentEmbedder`, whose chain is taken.
+        retriever: Gets a text, gives documents; with plain embeddings, since the document is written here.
+        **keywords: See `GuardKeywords`; `profile` is `Profile.EXPAND` unless given.
+
+    Raises:
+        InputError: `writer` cannot be asked, or a keyword is unknown or has a value that cannot be used.
+        PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
+    """
+    chain, names = writer_of(writer)
+    return GuardedHydeRetriever(retriever=retriever, rewriter=chain, names=names, **keywords)
+
+
+def _with_filters(retriever: Any, settings: Settings) -> Any:
+    """The retriever with its self-query filters guarded; shadow mode searches exactly as without the guard."""
+    judge = settings.plan.judge
+    return retriever if judge.policy.shadow else guard_filters(retriever, judge.guard, judge.telemetry)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypedDict, cast
 
@@ -14,17 +14,17 @@ from langchain_core.runnables.config import patch_config
 from rewriteguard import arguments
 from rewriteguard.asking import Ask, ask_for
 from rewriteguard.assessment import Profile
-from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action, Decision, Origin
 from rewriteguard.errors import ClarificationNeeded, InputError
 from rewriteguard.guard import Guard
+from rewriteguard.integrations.langchain_multi import ONE, Form
 from rewriteguard.integrations.langchain_search import only_synchronous, own_count, require_keywords
+from rewriteguard.integrations.langchain_talk import Talk, talking
+from rewriteguard.integrations.spoken import read
 from rewriteguard.plan import Plan, Request, Result, Source
 from rewriteguard.policy import Policy
 from rewriteguard.rewrite import judge_from
 from rewriteguard.telemetry import Host, Telemetry
-
-_KNOWN_ROLES = frozenset({"user", "human", "assistant", "ai", "system", "developer", "tool", "function"})
 
 
 class GuardKeywords(TypedDict, total=False):
@@ -70,6 +70,7 @@ class Call:
     config: RunnableConfig
     run: Any
     in_loop: bool
+    form: Form = ONE
 
     def request(self, payload: Mapping[str, Any], keywords: Mapping[str, Any], k: int | None = None) -> Request:
         """The request of this run; an input that the guard cannot read is one too, since the host may take it.
@@ -80,20 +81,22 @@ class Call:
             k: The number of documents to return; None is the plan's, or the retriever's own.
         """
         plan = self.settings.plan
-        conversation, unread = _read(payload)
+        conversation, unread = read(payload["input"], payload.get("chat_history"))
         as_host = plan.judge.policy.shadow or unread is not None
-        asked = bool(payload.get("chat_history") if as_host else conversation.history)
+        asked = self.form.always or bool(payload.get("chat_history") if as_host else conversation.history)
         original = conversation.turn or payload["input"]  # what is no text may still be what this retriever takes
         keywords, wanted = self._count(keywords, k, fused=asked and plan.hedged and unread is None)
         bridged = bool(keywords or plan.scope) and only_synchronous(self.retriever)
         awaited = self.in_loop and not bridged
         configurable = self.config.get("configurable") or {}
+        talk = Talk(conversation, configurable.get("reference_date"))
+        search, method = (self._asearch, self.retriever.ainvoke) if awaited else (self._search, self.retriever.invoke)
         return Request(
             conversation=conversation,
-            ask=self._ask(payload, original),
+            ask=replace(self._ask(payload, original), read=self.form.read),
             sources=[
                 Source(
-                    partial(self._search, self.retriever.ainvoke if awaited else self.retriever.invoke, original),
+                    partial(search, method, talk, original),
                     blocking=not awaited,
                     keywords=keywords,
                     score=self.settings.score,
@@ -106,12 +109,23 @@ class Call:
             host=cast("Host", self.run),
             metadata=self.config.get("metadata") or {},
             takes=partial(require_keywords, self.retriever),
+            union=self.form.union,
             unread=unread,
         )
 
-    def _search(self, method: Callable[..., Any], original: Any, query: str, origin: Origin, /, **keywords: Any) -> Any:
+    def _search(
+        self, method: Callable[..., Any], talk: Talk, original: Any, query: str, origin: Origin, /, **keywords: Any
+    ) -> Any:
         text = original if origin is Origin.ORIGINAL else query
-        return method(text, self._child(f"rewriteguard:{origin.value}"), **keywords)
+        with talking(talk):
+            return method(text, self._child(f"rewriteguard:{origin.value}"), **keywords)
+
+    async def _asearch(
+        self, method: Callable[..., Any], talk: Talk, original: Any, query: str, origin: Origin, /, **keywords: Any
+    ) -> Any:
+        text = original if origin is Origin.ORIGINAL else query
+        with talking(talk):
+            return await method(text, self._child(f"rewriteguard:{origin.value}"), **keywords)
 
     def _count(
         self, keywords: Mapping[str, Any], k: int | None, *, fused: bool
@@ -121,6 +135,8 @@ class Call:
         if plan.judge.policy.shadow:
             return keywords, None
         wanted = keywords.get("k", k or plan.k)
+        if wanted is None and self.form.union:
+            return keywords, None
         own = own_count(self.retriever, keywords, in_loop=self.in_loop) if fused or wanted is not None else None
         if own is None:
             return keywords, wanted
@@ -132,12 +148,25 @@ class Call:
             return ask_for(self.rewriter, turn, payload.get("chat_history"), in_loop=self.in_loop)
         method = self.rewriter.ainvoke if self.in_loop else self.rewriter.invoke
         # LangGraph leaves tokens of runs with this tag out of message streams.
+        payload = {**payload, **dict.fromkeys(self.form.names, turn)}
         return Ask(partial(method, payload, self._child("rewriteguard:rewriter", "nostream")), not self.in_loop)
 
     def _child(self, *tags: str) -> RunnableConfig:
         config = patch_config(self.config, callbacks=self.run.get_child())
         config["tags"] = [*(config.get("tags") or ()), *tags]
         return config
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    run_id: Any
+    handlers: Sequence[Any]
+
+
+def host_of(callbacks: Any) -> Host | None:
+    """The run that `callbacks`, a callback manager, was made below; None where they belong to no run."""
+    run_id = getattr(callbacks, "parent_run_id", None)
+    return None if run_id is None else cast("Host", _Run(run_id, callbacks.handlers))
 
 
 def settings_from(keywords: GuardKeywords) -> Settings:
@@ -207,35 +236,3 @@ def _identity(id_key: str | None, document: Any) -> tuple[Any, ...]:
 def _score(score_key: str, document: Document) -> float | None:
     score = document.metadata.get(score_key)
     return float(score) if isinstance(score, int | float) else None
-
-
-def _read(payload: Mapping[str, Any]) -> tuple[Conversation, Exception | None]:
-    """As much of the conversation as can be read, and why the rest cannot; a turn that is no text is empty."""
-    spoken = Conversation("")
-    try:
-        spoken = Conversation.read(payload["input"])
-        return Conversation.read(spoken.turn, _history(payload.get("chat_history"))), None
-    except Exception as error:  # noqa: BLE001 - the guard's own failure: the host takes forms that it does not know
-        return spoken, error
-
-
-def _history(given: Any) -> Any:
-    """The history in a form that the guard reads: prompts take some that do not say who spoke.
-
-    A bare string in a list is the user's, as prompts read it. A whole history as one string, and a message of a role of
-    the application's own, count as the assistant's: words are trusted only where the structure says that the user
-    spoke them.
-    """
-    if isinstance(given, str):
-        return [("assistant", given)] if given.strip() else []
-    if given is None or isinstance(given, Conversation | Mapping | bytes):
-        return given
-    return [_item(item) for item in given]
-
-
-def _item(item: Any) -> Any:
-    if isinstance(item, str):
-        return ("user", str(item))
-    if getattr(item, "type", None) == "chat":  # ChatMessage: a role in the application's own words
-        return item if item.role in _KNOWN_ROLES else ("assistant", item.content)
-    return item

@@ -2,6 +2,6 @@
 
 from rewriteguard.telemetry.contain import warn_once
 from rewriteguard.telemetry.recorder import Telemetry, default_telemetry
-from rewriteguard.telemetry.spans import Host, Span
+from rewriteguard.telemetry.spans import Host, Span, below
 
-__all__ = ["Host", "Span", "Telemetry", "default_telemetry", "warn_once"]
+__all__ = ["Host", "Span", "Telemetry", "below", "default_telemetry", "warn_once"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -116,6 +117,18 @@ class Span:
         if self._token is not None:
             otel_context.detach(self._token)
         self._span.end()
+
+
+@contextmanager
+def below(host: Host | None) -> Iterator[None]:
+    """Places the spans that are opened inside below the span of the host's run, where there is one."""
+    span = None if host is None else _span_of(host)
+    token = None if span is None else otel_context.attach(trace.set_span_in_context(span))
+    try:
+        yield
+    finally:
+        if token is not None:
+            otel_context.detach(token)
 
 
 @lru_cache(maxsize=1)

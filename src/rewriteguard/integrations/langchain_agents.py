@@ -1,0 +1,114 @@
+"""LangChain 1.x agents: in an agent the rewrite is the argument of a search tool's call.
+
+The turn is the last human message of the state; the history is what stands before it, and what tools gave back since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import date
+from functools import partial
+from typing import Any, Unpack
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import ToolMessage
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command
+
+from rewriteguard.asking import Answer
+from rewriteguard.assessment import Profile
+from rewriteguard.decision import Decision
+from rewriteguard.drivers import TaskRunner, compute
+from rewriteguard.errors import InputError
+from rewriteguard.integrations.langchain_calls import Search, search_of
+from rewriteguard.integrations.langchain_run import host_of
+from rewriteguard.integrations.one_query import OneQueryKeywords, one_query_from, query_of, today_in_utc
+from rewriteguard.policy import decide
+from rewriteguard.telemetry import Span
+
+Answered = ToolMessage | Command[Any]
+
+
+class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Guards the search tools of an agent: a query that is CHANGED is replaced by the user's own words.
+
+    `create_agent(model, tools, middleware=[GuardMiddleware({"search": "query"})])`. Several queries of one turn are
+    judged together, as the parts of a question: together they must keep what the user asked for. Other tools are left
+    alone, and so is a call whose query is no text. `config["configurable"]["reference_date"]`, a `date`, says what
+    "today" means; without it that is today in UTC.
+
+    Args:
+        tools: For each search tool the name of the argument that holds the query.
+        **keywords: See `OneQueryKeywords`.
+
+    Raises:
+        InputError: `tools` is no mapping of names, or a keyword has a value that cannot be used.
+        PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
+    """
+
+    def __init__(self, tools: Mapping[str, str], **keywords: Unpack[OneQueryKeywords]) -> None:
+        super().__init__()
+        self._arguments = _names(tools)
+        self._one = one_query_from(keywords)
+        self._one.judge.warm_up()
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answered]) -> Answered:
+        """Calls the tool, with the user's own words where its query is CHANGED.
+
+        Raises:
+            ClarificationNeeded: Under `Policy(clarify=True)`, where the turn has several readings.
+        """
+        search = search_of(request, self._arguments)
+        if search is None:
+            return handler(request)
+        with self._span(search) as span:
+            return handler(self._guarded(search, span))
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Answered]]
+    ) -> Answered:
+        """The same as `wrap_tool_call`; the guard computes in a thread beside the event loop."""
+        search = search_of(request, self._arguments)
+        if search is None:
+            return await handler(request)
+        with self._span(search) as span:
+            return await handler(await compute(TaskRunner(), partial(self._guarded, search, span)))
+
+    def _span(self, search: Search) -> Span:
+        config = search.config
+        host = host_of(config.get("callbacks"))
+        return self._one.judge.telemetry.retrieve(search.conversation, host, config.get("metadata"))
+
+    def _guarded(self, search: Search, span: Span) -> ToolCallRequest:
+        query = query_of(self._one.told(self._decide(search), span))
+        return search.request if query == search.query else search.asking(query)
+
+    def _decide(self, search: Search) -> Decision:
+        judge, answer = self._one.judge, Answer(search.query)
+        if search.unread is not None:
+            judge.telemetry.failed("guard", search.unread)
+            return judge.unread(search.conversation, answer)
+        day = (search.config.get("configurable") or {}).get("reference_date") or today_in_utc()
+        if len(search.queries) == 1:
+            return judge.decide(search.conversation, answer, day)
+        return judge.checked(search.conversation, answer, lambda: self._part(search, day))
+
+    def _part(self, search: Search, day: date) -> Decision:
+        """The decision about one query of several, each of which may leave out what another one asks."""
+        judge, conversation = self._one.judge, search.conversation
+        found = judge.guard.check_all(
+            conversation.turn, search.queries, conversation, profile=Profile.DECOMPOSE, reference_date=day
+        )
+        for each in found.assessments:
+            if each.raw_rewrite == search.query:
+                return decide(judge.policy, each)
+        # It was left out as no query: blank, or a whole list.
+        return judge.guard.decide(
+            conversation.turn, search.query, conversation, policy=judge.policy, reference_date=day
+        )
+
+
+def _names(tools: Any) -> Mapping[str, str]:
+    if not isinstance(tools, Mapping) or not all(isinstance(name, str) for pair in tools.items() for name in pair):
+        raise InputError(f"tools: expected a mapping from tool name to argument name, got {tools!r}")
+    return dict(tools)

@@ -1,0 +1,137 @@
+"""The decision for a host that searches with one string: `Decision.query`, told to telemetry and to the application."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from typing import Any, TypedDict
+
+from rewriteguard import arguments
+from rewriteguard.asking import Answer, rewritten_text
+from rewriteguard.assessment import Profile
+from rewriteguard.conversation import Conversation
+from rewriteguard.decision import Action, Decision
+from rewriteguard.drivers import call
+from rewriteguard.errors import ClarificationNeeded, InputError
+from rewriteguard.guard import Guard
+from rewriteguard.integrations.spoken import read
+from rewriteguard.policy import Policy
+from rewriteguard.rewrite import Judge, asafe_rewrite, judge_from, notify, safe_rewrite
+from rewriteguard.telemetry import Span, Telemetry
+from rewriteguard.threads import drive
+
+
+class OneQueryKeywords(TypedDict, total=False):
+    """The keywords of all entry points whose host searches with one string; None is the default of each.
+
+    `policy` is `Policy.single()` unless given. Any other is held to one search: `Policy.strict()` and
+    `Policy.observe()` do what they say, and nothing is fused. `on_decision` gets each decision; what it raises is
+    logged and dropped.
+    """
+
+    guard: Guard | None
+    policy: Policy | None
+    on_decision: Callable[[Decision], Any] | None
+    telemetry: Telemetry | None
+
+
+@dataclass(frozen=True, slots=True)
+class OneQuery:
+    """Decides for a host that searches with one string, and tells it.
+
+    Attributes:
+        judge: Who decides; its policy searches once.
+        on_decision: Gets each decision.
+    """
+
+    judge: Judge
+    on_decision: Callable[[Decision], Any] | None
+
+    def rewritten(self, turn: Any, history: Any, ask: Callable[[], Any], day: date | None = None) -> Decision:
+        """The decision about the rewrite that `ask` gives; a rewriter that fails gives FALL_BACK.
+
+        Raises:
+            Exception: What `ask` raised, where the search has to be as without the guard: under `Policy.observe()`, or
+                where the turn is no text.
+        """
+        conversation, unread = read(turn, history)
+        if unread is None:
+            decision = safe_rewrite(conversation.turn, lambda _: ask(), conversation, **self._keywords(day))
+            return self._called_back(decision)
+        answer = Answer(rewritten_text(drive(call(ask)))) if self.judge.as_unguarded(conversation) else Answer()
+        return self.unreadable(conversation, unread, answer)
+
+    async def arewritten(
+        self, turn: Any, history: Any, ask: Callable[[], Awaitable[Any]], day: date | None = None
+    ) -> Decision:
+        """The same as `rewritten`."""
+        conversation, unread = read(turn, history)
+        if unread is None:
+
+            async def rewriter(_: str) -> Any:
+                return await ask()
+
+            return self._called_back(
+                await asafe_rewrite(conversation.turn, rewriter, conversation, **self._keywords(day))
+            )
+        answer = Answer(rewritten_text(await ask())) if self.judge.as_unguarded(conversation) else Answer()
+        return self.unreadable(conversation, unread, answer)
+
+    def unreadable(self, conversation: Conversation, error: Exception, answer: Answer) -> Decision:
+        """The decision where turn or history could not be read, so that nothing was checked; it is told."""
+        self.judge.telemetry.failed("guard", error)
+        return self.told(self.judge.unread(conversation, answer))
+
+    def told(self, decision: Decision, span: Span | None = None) -> Decision:
+        """The same decision, told to telemetry and to the application."""
+        profile = decision.assessment.profile if decision.assessment else self.judge.profile
+        self.judge.telemetry.decided(decision, profile, span)
+        return self._called_back(decision)
+
+    def _called_back(self, decision: Decision) -> Decision:
+        notify(self.judge.telemetry, self.on_decision, decision)
+        return decision
+
+    def _keywords(self, day: date | None) -> dict[str, Any]:
+        judge = self.judge
+        return {
+            "guard": judge.guard,
+            "policy": judge.policy,
+            "telemetry": judge.telemetry,
+            "reference_date": day or today_in_utc(),
+        }
+
+
+def one_query_from(keywords: OneQueryKeywords) -> OneQuery:
+    """What the keywords of an entry point say.
+
+    Raises:
+        InputError: A keyword is unknown, or has a value that cannot be used.
+        PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
+    """
+    unknown = sorted(set(keywords) - set(OneQueryKeywords.__annotations__))
+    if unknown:
+        known = ", ".join(sorted(OneQueryKeywords.__annotations__))
+        raise InputError(f"unknown keywords {', '.join(unknown)}; expected some of {known}")
+    arguments.function("on_decision", keywords.get("on_decision"))
+    judge = judge_from(keywords.get("guard"), keywords.get("policy"), Profile.CONDENSE, keywords.get("telemetry"))
+    policy = Policy.single() if keywords.get("policy") is None else judge.policy
+    judge = replace(judge, policy=replace(policy, one_search=True, carried=False))
+    return OneQuery(judge, keywords.get("on_decision"))
+
+
+def query_of(decision: Decision) -> str:
+    """The one text to search.
+
+    Raises:
+        ClarificationNeeded: The policy asks the user instead.
+    """
+    if decision.action is Action.CLARIFY:
+        raise ClarificationNeeded(decision.candidates)
+    return decision.query
+
+
+def today_in_utc() -> date:
+    """The day that "today" means where the application does not say it."""
+    return datetime.now(UTC).date()
