@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
 from functools import partial
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import ToolMessage
-from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from rewriteguard.asking import Answer
@@ -26,10 +25,13 @@ from rewriteguard.integrations.one_query import OneQueryKeywords, one_query_from
 from rewriteguard.policy import decide
 from rewriteguard.telemetry import Span
 
+if TYPE_CHECKING:  # LangChain has moved this type between its packages
+    from langchain.agents.middleware import ToolCallRequest
+
 Answered = ToolMessage | Command[Any]
 
 
-class GuardMiddleware(AgentMiddleware[Any, Any, Any]):
+class GuardMiddleware(AgentMiddleware[Any, Any]):
     """Guards the search tools of an agent: a query that is CHANGED is replaced by the user's own words.
 
     `create_agent(model, tools, middleware=[GuardMiddleware({"search": "query"})])`. Several queries of one turn are

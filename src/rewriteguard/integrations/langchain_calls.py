@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.messages.tool import ToolCall
-from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from rewriteguard.conversation import Conversation
 from rewriteguard.errors import InputError
 from rewriteguard.integrations.spoken import read
 from rewriteguard.telemetry import warn_once
+
+if TYPE_CHECKING:  # LangChain has moved this type between its packages
+    from langchain.agents.middleware import ToolCallRequest
 
 
 @dataclass(frozen=True, slots=True)
