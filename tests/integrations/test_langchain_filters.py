@@ -5,7 +5,6 @@ import operator
 from datetime import date
 
 import pytest
-from langchain_chroma import Chroma
 from langchain_classic.chains import create_history_aware_retriever
 from langchain_classic.chains.query_constructor.schema import AttributeInfo
 from langchain_classic.retrievers import SelfQueryRetriever
@@ -34,6 +33,7 @@ from rewriteguard.integrations.langchain import (
     guard_query_constructor,
     guard_self_query,
 )
+from stores import empty_chroma
 
 DOCUMENTS = [
     Document("Survey of the old bridge.", id="north-2019", metadata={"tenant": "north", "year": 2019}),
@@ -121,7 +121,7 @@ def in_memory():
 
 
 def chroma():
-    store = Chroma("surveys", Letters())
+    store = empty_chroma("surveys", Letters())
     store.reset_collection()
     store.add_documents(DOCUMENTS)
     return store

@@ -8,9 +8,6 @@ import zlib
 from collections import Counter
 
 import pytest
-from chromadb import EphemeralClient
-from chromadb.config import Settings as ChromaSettings
-from langchain_chroma import Chroma
 from langchain_classic.chains import create_history_aware_retriever
 from langchain_classic.retrievers.self_query.base import SelfQueryRetriever
 from langchain_core.documents import Document
@@ -26,6 +23,7 @@ from rewriteguard.errors import ScopeError
 from rewriteguard.integrations.langchain import GuardedRetriever, guard_history_aware_retriever
 from rewriteguard.policy import Policy
 from rewriteguard.retrieve import GuardedSearch
+from stores import empty_chroma
 
 PROMPT = ChatPromptTemplate.from_messages([MessagesPlaceholder("chat_history"), ("human", "{input}")])
 CANARY = {"acme": "heron", "globex": "osprey"}
@@ -77,9 +75,7 @@ class InChroma:
     """The store takes a mapping as its filter."""
 
     def __init__(self):
-        client = EphemeralClient(ChromaSettings(anonymized_telemetry=False))
-        self.store = Chroma("scope_twins", embedding_function=Words(), client=client)
-        self.store.reset_collection()
+        self.store = empty_chroma("scope_twins", Words())
         self.store.add_documents(list(documents()))
 
     @staticmethod
