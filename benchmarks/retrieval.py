@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import datafiles
@@ -26,7 +27,7 @@ from retrieval_scores import Scores, figures
 from rewriteguard import Guard
 
 RESULTS = datafiles.HERE / "results" / "retrieval.json"
-PAGE = datafiles.HERE.parent / "docs" / "benchmarks.md"
+ROOT = datafiles.HERE.parent
 OWNER = "retrieval"
 REPORTED = 1  # the half of the conversations that requirements are held against
 INDEXES = {"bm25": ("bm25",), "dense": ("dense",), "hybrid": ("bm25", "dense")}
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measures the sets that were asked for, or writes the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", help="some of the sets; the others keep their last results")
-    parser.add_argument("--report", action="store_true", help="measure nothing; write docs/benchmarks.md")
+    parser.add_argument("--report", action="store_true", help="measure nothing; write docs/benchmarks.md and README.md")
     options = parser.parse_args(arguments)
     conditions = datafiles.conditions()
     names = options.sets.split(",") if options.sets else list(conditions["retrieval"]["sets"])
@@ -46,8 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _measure_all(names, conditions)
         results = json.loads(RESULTS.read_text("utf-8"))
         if options.report:
-            tables = retrieval_tables.tables(results["sets"], conditions["retrieval"])
-            PAGE.write_text(report.fill(PAGE.read_text("utf-8"), tables, OWNER), "utf-8")
+            for page, tables in pages(results["sets"], conditions["retrieval"]).items():
+                page.write_text(report.fill(page.read_text("utf-8"), tables, OWNER), "utf-8")
             return 0
         return _verdict_on(results["sets"], conditions["retrieval"])
     except (datafiles.DataError, report.ReportError) as error:
@@ -85,6 +86,14 @@ def measure(collection: Collection, conditions: Mapping[str, Any], encoder: dens
     firsts = [question for question in collection.questions if question.turn == 1]
     differing = {name: sum(not each.first_turn_is_raw(q) for q in firsts) for name, each in strategies.items()}
     return {"figures": found, "first-turns": {"n": len(firsts), "differing": differing}}
+
+
+def pages(sets: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[Path, dict[str, str]]:
+    """The tables of each page of the documentation."""
+    return {
+        ROOT / "docs" / "benchmarks.md": retrieval_tables.tables(sets, settings),
+        ROOT / "README.md": retrieval_tables.summary(sets),
+    }
 
 
 def _cases(questions: Sequence[Question], system: str) -> Iterator[Case]:

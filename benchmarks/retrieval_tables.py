@@ -68,6 +68,24 @@ def tables(sets: Sets, settings: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def summary(sets: Sets) -> dict[str, str]:
+    """The table of the README: the best rows beside the plain ones."""
+    pairs = [pair for pair in _pairs(sets, "reported") if pair[0] == "qrecc" or pair[1] == OFFICIAL]
+    rows = [
+        (
+            f"{SETS[name]}, {label}, {INDEXES[index]}", f"{found['guarded/r10']['n']:,}",
+            *(_value(found, f"{row}/r10") for row in ("raw", "rewrite", "rrf60", "guarded", "single")),
+            *(_value(found, f"{row}/r4") for row in ("drop-in-rewrite", "drop-in")),
+        )
+        for name, label, index, found in pairs
+    ]  # fmt: skip
+    head = (
+        "questions, rewriter, index", "n", "the turn, R@10", "the rewrite, R@10", "both, k = 60, R@10", "guarded, R@10",
+        "`Policy.single()`, R@10", "the rewrite, R@4", "guarded drop-in, R@4",
+    )  # fmt: skip
+    return {"summary": table(head, rows)}
+
+
 def _pairs(sets: Sets, part: str) -> Iterator[tuple[str, str, str, Figures]]:
     """Set, rewriter, index and figures of each pair of set and rewriter."""
     for name, each in sets.items():
