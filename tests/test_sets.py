@@ -208,6 +208,7 @@ LISTS = [
     (["```json", "[", '"how old is the mill",', '"mill age"', "]", "```"], 2),
     (["<think>", "the user wants the age", "</think>", "how old is the mill", "mill age"], 2),
     (["1. how old is the mill", "1. mill age", "1. mill year"], 3),
+    (["1. how old is the mill", "2. mill age", "Each wording targets the year."], 2),
     (["(1) how old is the mill", "(2) mill age"], 2),
     (["Alternative questions:", "how old is the mill", "mill age", "I hope this helps!"], 2),
     (["where are the gates", "", "  ", "where are the gates"], 2),
