@@ -73,7 +73,8 @@ def lost_alternatives(
         return ()
     own = [w for token in said.tokens for w in turn.words_of(token)]
     claimed = places_of([w for each in claims for w in each.words], turn.words)
-    heads = {w.head for w in claimed}  # of "science fiction or comedy films" the parse joins "fiction" and "films"
+    # Of "science fiction or comedy films" the parse joins "fiction" and "films", to which "comedy" belongs.
+    heads = {w.head for w in claimed if w.dep != "conj"}
     beside = [w for word in own for w in _alternatives(word, turn.words)]
     lost = [w for w in beside if is_content(w) and w not in claimed and w.i not in heads]
     return tuple(ProtectedToken(Kind.TOPIC, w.text, w.start, w.end, w.stem) for w in lost)
