@@ -132,24 +132,28 @@ async def test_a_rewriter_that_fails_leaves_the_users_own_words(kind, guard):
 @pytest.mark.parametrize("kind", ENGINES)
 async def test_on_a_first_turn_nothing_is_asked_and_nothing_checked(kind):
     model = Model()
-    engine, retriever = made(kind, model, guard=FakeGuard(broken=True), on_decision=pytest.fail)
+    decisions = []
+    engine, retriever = made(kind, model, guard=FakeGuard(), on_decision=decisions.append)
     engine.chat(TURN)
     engine.reset()
     await engine.achat(TURN)
     assert retriever.queries == [TURN, TURN]
+    assert decisions == []
     assert not any("tandalone question" in prompt for prompt in model.prompts)
 
 
 async def test_an_engine_that_skips_condensing_is_left_alone():
+    decisions = []
     engine, retriever = made(
         GuardedCondensePlusContextChatEngine,
         skip_condense=True,
-        guard=FakeGuard(broken=True),
-        on_decision=pytest.fail,
+        guard=FakeGuard(verdicts={TURN: Verdict.CHANGED}),
+        on_decision=decisions.append,
     )
     engine.chat(TURN, HISTORY)
     await engine.achat(TURN, HISTORY)
     assert retriever.queries == [TURN, TURN]
+    assert decisions == []
 
 
 def test_the_history_of_the_memory_is_read(guard):
@@ -216,12 +220,7 @@ def test_spans_and_counts_are_told(guard, monkeypatch):
 def test_the_constructor_takes_the_same_keywords(kind):
     with pytest.raises(InputError, match="policy: expected a Policy, got str"):
         made(kind, guard=FakeGuard(), policy="single")
-    usual, _ = made(kind, guard=FakeGuard())
-    parts = {
-        name.removeprefix("_"): value
-        for name, value in vars(usual).items()
-        if name in ("_query_engine", "_condense_question_prompt", "_memory", "_llm", "_retriever")
-    }
+    parts = parts_of(made(kind, guard=FakeGuard())[0])
     decisions = []
     engine = kind(**parts, guard=FakeGuard(verdicts={LOSSY: Verdict.CHANGED}), on_decision=decisions.append)
     engine.chat(TURN, HISTORY)
@@ -230,9 +229,17 @@ def test_the_constructor_takes_the_same_keywords(kind):
 
 def test_keywords_of_one_engine_do_not_reach_the_next():
     first, second = FakeGuard(), FakeGuard()
-    made(ENGINES[0], guard=first, policy=Policy.observe())
+    before, _ = made(ENGINES[0], guard=first, policy=Policy.observe())
     engine, _ = made(ENGINES[0], guard=second)
     assert (engine._one.judge.guard, engine._one.judge.policy.name) == (second, "single")
+    direct = ENGINES[0](**parts_of(before))
+    assert type(direct._one.judge.guard) is Guard  # the process-wide one
+
+
+def parts_of(engine):
+    """What the engine's constructor was given."""
+    names = ("_query_engine", "_condense_question_prompt", "_memory", "_llm", "_retriever")
+    return {name.removeprefix("_"): value for name, value in vars(engine).items() if name in names}
 
 
 def transform(rewrite=LOSSY, **keywords):
@@ -262,13 +269,15 @@ def test_without_a_history_the_transform_asks_no_rewriter(metadata):
 
 
 def test_another_transform_can_be_the_rewriter(guard):
-    class Dropping(IdentityQueryTransform):
+    class Turning(IdentityQueryTransform):
         def _run(self, query_bundle, metadata):
             assert metadata["chat_history"] == HISTORY
-            return QueryBundle(LOSSY)
+            return QueryBundle(metadata["rewrite"])
 
-    bundle = GuardedQueryTransform(Dropping(), guard=guard).run(TURN, {"chat_history": HISTORY})
-    assert bundle.query_str == TURN
+    made_transform = GuardedQueryTransform(Turning(), guard=guard)
+    for rewrite, searched in ((LOSSY, TURN), (FAITHFUL, FAITHFUL)):
+        bundle = made_transform.run(TURN, {"chat_history": HISTORY, "rewrite": rewrite})
+        assert bundle.query_str == searched
 
 
 def test_the_transform_takes_the_day_from_the_metadata():
