@@ -93,7 +93,10 @@ async def said(engine, way, message=TURN):
     if way == "achat":
         return str(await engine.achat(message, HISTORY))
     stream = await engine.astream_chat(message, HISTORY)
-    return "".join([token async for token in stream.async_response_gen()])
+    answer = "".join([token async for token in stream.async_response_gen()])
+    if stream.awrite_response_to_history_task is not None:  # or it outlives the test
+        await stream.awrite_response_to_history_task
+    return answer
 
 
 @pytest.fixture(scope="module")
