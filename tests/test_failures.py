@@ -518,7 +518,7 @@ async def test_wait_for_leaves_no_task_behind():
 @pytest.mark.parametrize("kind", ["sync", "async"])
 def test_a_loop_that_is_closed_under_a_call(caplog, monkeypatch, release, kind, stage):
     """asyncio itself says that a pending task was destroyed; nothing else may be heard."""
-    unheard = []
+    seen, unheard = probe(monkeypatch), []
     monkeypatch.setattr(sys, "unraisablehook", lambda told: unheard.append(told.exc_value))
 
     async def asearch(query):
@@ -538,6 +538,7 @@ def test_a_loop_that_is_closed_under_a_call(caplog, monkeypatch, release, kind, 
         del task
         gc.collect()
     assert unheard == []
+    assert "rewriteguard.retrieve" in {span.name for span in seen.spans}
     assert {record.getMessage().split("\n")[0] for record in caplog.records} <= {
         "Task was destroyed but it is pending!"
     }
