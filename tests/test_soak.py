@@ -21,7 +21,7 @@ from rewriteguard.retrieve import GuardedSearch, Hit
 
 TURNS, TIMES = 200, 10  # a turn that comes again costs the guard nothing; a call does not know the others of its turn
 AT_ONCE = 16
-LIMIT = 2.0  # seconds, for the calls that something holds up; a busy machine must not make others late
+LIMIT = 4.0  # seconds, for the calls that something holds up; a busy machine must not make others late
 HANGS = 20  # seconds, unless the run is over
 
 CODE = re.compile(r"QX-\d{4}")
