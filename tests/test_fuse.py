@@ -122,8 +122,10 @@ def test_margin_has_a_floor():
         ranking(2.0, 1.0, None),
         ranking(2.0, 1.0, math.nan),
         ranking(math.inf, 2.0, 1.0),
+        ranking(0.1, 0.4, 0.9),
+        ranking(3.0, 1.0, 2.0),
     ],
-    ids=["single", "zero", "none", "nan", "inf"],
+    ids=["single", "zero", "none", "nan", "inf", "distances", "rising"],
 )
 def test_margins_that_would_not_compare_are_all_one(spoiler):
     assert margins([ranking(4.0, 1.0), spoiler]) == (1.0, 1.0)
@@ -131,3 +133,11 @@ def test_margins_that_would_not_compare_are_all_one(spoiler):
 
 def test_an_arm_without_hits_has_no_say():
     assert margins([ranking(4.0, 1.0), []]) == (0.75, 1.0)
+
+
+def test_margins_of_several_searches_are_divided_by_their_mean_in_each():
+    words, vectors = (ranking(4.0, 1.0), ranking(4.0, 3.0)), (ranking(0.8, 0.4), ranking(0.8, 0.4))
+    found = margins([words[0], vectors[0], words[1], vectors[1]], ["words", "vectors", "words", "vectors"])
+    assert found == (1.5, 1.0, 0.5, 1.0)
+    without = margins([words[0], ranking(None, None), words[1], ranking(0.8, 0.4)], ["w", "v", "w", "v"])
+    assert without == (1.5, 1.0, 0.5, 1.0)

@@ -76,7 +76,13 @@ def run(request):
 
     def go(index, rewriter=rewrite_well, turn=TURN, history=HISTORY, *, keywords=None, day=None, **settings):
         settings.setdefault("guard", FakeGuard())
-        search = index.asearch if request.param in ("async", "sync of async") else index.search
+        of_async = request.param in ("async", "sync of async")
+
+        def way(index):
+            return index.asearch if of_async else index.search
+
+        several = isinstance(index, dict)
+        search = {name: way(each) for name, each in index.items()} if several else way(index)
         guarded = GuardedSearch(search, rewriter, **settings)
         if request.param.startswith("sync"):
             return guarded.run(turn, history, reference_date=day, **(keywords or {}))
@@ -435,6 +441,45 @@ def test_margins_multiply_the_weights_where_all_arms_have_scores(run):
     without = run(Index({TURN: ["p", "q"], GOOD: flat, CARRIED: peaked}))
     assert [arm.margin for arm in without.arms] == [1, 1, 1]
     assert without.items == ["f", "p"]
+
+
+def test_several_searches_get_every_query_and_all_lists_are_fused(run):
+    words, vectors = Index(), Index({TURN: ["v"], GOOD: ["b", "v"], CARRIED: ["v", "c"]})
+    result = run({"words": words, "vectors": vectors})
+    assert words.queries == vectors.queries == sorted([TURN, GOOD, CARRIED])
+    assert [(arm.origin, arm.source) for arm in result.arms] == [
+        (origin, source) for origin in ("original", "rewrite", "carried") for source in ("words", "vectors")
+    ]
+    assert "v" in result.items
+    assert result.items[0] == "b"
+
+
+def test_one_of_several_searches_may_fail(run):
+    down = fail(OSError("down"))
+    result = run({"words": Index(), "vectors": Index(original=down, rewrite=down, carried=down)})
+    assert result.items == run(Index()).items
+    assert result.partial
+    assert {(arm.source, str(arm.status)) for arm in result.arms} == {("words", "ok"), ("vectors", "error")}
+
+
+def test_several_searches_are_fused_on_a_first_turn_too(run):
+    result = run({"words": Index({TURN: ["a", "b"]}), "vectors": Index({TURN: ["b", "c"]})}, history=())
+    assert result.items == ["b", "a"]
+    assert [arm.source for arm in result.arms] == ["words", "vectors"]
+
+
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        ({}, "search: expected at least one search, got an empty mapping"),
+        ({"words": 7}, r"search\['words'\]: expected a callable, got int"),
+        ({7: Index().search}, "search: expected names that are strings, got 7"),
+        (7, "search: expected a callable or a mapping of names to them, got int"),
+    ],
+)
+def test_searches_that_cannot_be_used_are_named(search, message):
+    with pytest.raises(InputError, match=message):
+        GuardedSearch(search, GOOD, guard=FakeGuard())
 
 
 def test_returned_count(run):

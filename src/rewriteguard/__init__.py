@@ -24,9 +24,12 @@ if TYPE_CHECKING:
         UnsupportedChainError,
     )
     from rewriteguard.extract import DEFAULT_EXTRACTORS
+    from rewriteguard.filter_finding import FilterAssessment, FilterViolation
+    from rewriteguard.filter_merge import merge_filter
     from rewriteguard.fuse import reciprocal_rank_fusion
     from rewriteguard.guard import Guard
     from rewriteguard.policy import Policy
+    from rewriteguard.query_filters import check_filter
     from rewriteguard.retrieve import GuardedSearch, Hit, Result
     from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
     from rewriteguard.set_assessment import SetAssessment
@@ -41,6 +44,8 @@ __all__ = [
     "Conversation",
     "Decision",
     "Fault",
+    "FilterAssessment",
+    "FilterViolation",
     "Guard",
     "GuardedSearch",
     "HistoryError",
@@ -62,6 +67,8 @@ __all__ = [
     "Verdict",
     "WeightedQuery",
     "asafe_rewrite",
+    "check_filter",
+    "merge_filter",
     "reciprocal_rank_fusion",
     "safe_rewrite",
 ]
@@ -80,9 +87,12 @@ _MODULES = {
         "UnsupportedChainError",
     ),
     "extract": ("DEFAULT_EXTRACTORS",),
+    "filter_finding": ("FilterAssessment", "FilterViolation"),
+    "filter_merge": ("merge_filter",),
     "fuse": ("reciprocal_rank_fusion",),
     "guard": ("Guard",),
     "policy": ("Policy",),
+    "query_filters": ("check_filter",),
     "retrieve": ("GuardedSearch", "Hit", "Result"),
     "rewrite": ("asafe_rewrite", "safe_rewrite"),
     "set_assessment": ("SetAssessment",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from rewriteguard.drivers import Budget, Handle, Runner, call, error_of, timed_o
 from rewriteguard.errors import InputError
 from rewriteguard.fuse import Hit
 from rewriteguard.telemetry import Telemetry
+
+_DEEPEST = 16  # levels of nested keywords that are copied; filters of query languages have fewer
 
 
 class Status(StrEnum):
@@ -38,6 +41,7 @@ class Arm:
         error: The type of its error; None where there was none.
         seconds: How long it took; up to now where it was given up.
         margin: What its weight was multiplied by.
+        source: The name of the search, where there are several.
     """
 
     origin: Origin
@@ -49,6 +53,7 @@ class Arm:
     error: str | None = None
     seconds: float = 0.0
     margin: float = 1.0
+    source: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The arm as plain JSON values."""
@@ -62,6 +67,7 @@ class Arm:
             "error": self.error,
             "seconds": self.seconds,
             "margin": self.margin,
+            "source": self.source,
         }
 
 
@@ -76,9 +82,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """A query of the decision with what its search gave, or with its error."""
+    """A query of the decision with what one search gave for it, or with its error."""
 
     query: WeightedQuery
+    source: str
     found: Found | None
     error: Exception | None
     status: Status
@@ -97,6 +104,7 @@ class Landed:
             error=type(self.error).__name__ if self.error else None,
             seconds=self.seconds,
             margin=margin,
+            source=self.source,
         )
 
 
@@ -107,10 +115,11 @@ class Searcher:
     Attributes:
         function: Called as function(query, origin, **keywords); gives items or hits, best first, or an awaitable.
         blocking: Whether it would hold up an event loop.
-        keywords: Given identically to every arm.
+        keywords: Given identically to every arm; each gets copies of the dicts and lists in them.
         admit: Whether an item may be returned; one for which it raises is dropped.
         telemetry: Who is told.
         score: The score of a bare item, higher is better; None leaves bare items without.
+        name: Tells it apart where there are several.
     """
 
     function: Callable[..., Any]
@@ -119,12 +128,13 @@ class Searcher:
     admit: Callable[[Any], bool] | None
     telemetry: Telemetry
     score: Callable[[Any], float | None] | None = None
+    name: str = ""
 
     async def search(self, text: str, origin: Origin) -> Found:
         """What one arm finds."""
         started = time.perf_counter()
-        with self.telemetry.search(origin.value, text) as span:
-            hits = self._hits(await call(self.function, text, origin, **self.keywords))
+        with self.telemetry.search(origin.value, text, self.name) as span:
+            hits = self._hits(await call(self.function, text, origin, **_copied(self.keywords)))
             admitted = tuple(hit for hit in hits if self._admits(hit.item))
             vetoed = len(hits) - len(admitted)
             items, scores = [hit.item for hit in admitted], [hit.score for hit in admitted]
@@ -134,14 +144,26 @@ class Searcher:
     def _hits(self, items: Any) -> list[Hit[Any]]:
         if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
             raise InputError(f"search: expected a list of items, got {type(items).__name__}")
-        score = self.score or (lambda _: None)
-        return [item if isinstance(item, Hit) else Hit(item, score(item)) for item in items]
+        return [self._hit(item) for item in items]
+
+    def _hit(self, item: Any) -> Hit[Any]:
+        try:
+            if isinstance(item, Hit):
+                return Hit(item.item, None if item.score is None else float(item.score))
+            score = None if self.score is None else self.score(item)
+            return Hit(item, None if score is None else float(score))
+        except Exception as error:  # noqa: BLE001 - a score that cannot be read is none: the item itself was found
+            self.telemetry.failed("score", error)
+            return Hit(item.item if isinstance(item, Hit) else item)
 
     def _admits(self, item: Any) -> bool:
         if self.admit is None:
             return True
         try:
-            return bool(self.admit(item))
+            admitted = self.admit(item)
+            if inspect.isawaitable(admitted):  # it would count as true
+                raise InputError("admit: expected True or False, got an awaitable")
+            return bool(admitted)
         except Exception as error:  # noqa: BLE001 - the application's veto failed: what is not cleared is not returned
             self.telemetry.failed("admit", error)
             return False
@@ -155,64 +177,80 @@ class _Running:
 
 
 class Flight:
-    """The arms of one retrieval; equal texts are searched once."""
+    """The arms of one retrieval, each text in each search; equal texts are searched once."""
 
-    def __init__(self, runner: Runner, searcher: Searcher, budget: Budget) -> None:
+    def __init__(self, runner: Runner, searchers: Sequence[Searcher], budget: Budget) -> None:
         self._runner = runner
-        self._searcher = searcher
+        self._searchers = tuple(searchers)
         self._budget = budget
-        self._running: dict[str, _Running] = {}
+        self._running: dict[tuple[str, str], _Running] = {}
 
     def start(self, text: str, origin: Origin) -> None:
-        """Starts a search beside the flow."""
-        handle = self._runner.start(
-            lambda: self._searcher.search(text, origin),
-            blocking=self._searcher.blocking,
-            timed=self._budget.left() is not None,
-        )
-        self._running[text] = _Running(origin, handle, time.perf_counter())
+        """Starts the searches of a text beside the flow."""
+        for searcher in self._searchers:
+            self._start(searcher, text, origin)
 
     async def land(self, queries: Sequence[WeightedQuery]) -> tuple[Landed, ...]:
         """What the searches of `queries` gave within the budget, in their order; those not running yet are started."""
-        wanted = {query.text for query in queries}
-        for text, running in self._running.items():
-            if text not in wanted:
+        wanted = [(searcher, query) for query in queries for searcher in self._searchers]
+        places = {(query.text, searcher.name) for searcher, query in wanted}
+        for place, running in self._running.items():
+            if place not in places:
                 running.handle.cancel()
-        missing = [query for query in queries if query.text not in self._running]
-        for query in missing[:-1]:
-            self.start(query.text, query.origin)
-        for query in missing[-1:]:
-            await self._run(query)
-        await self._runner.wait([self._running[query.text].handle for query in queries], self._budget.left())
-        return tuple(self._landed(query) for query in queries)
+        missing = [each for each in wanted if (each[1].text, each[0].name) not in self._running]
+        for searcher, query in missing[:-1]:
+            self._start(searcher, query.text, query.origin)
+        for searcher, query in missing[-1:]:
+            await self._run(searcher, query)
+        await self._runner.wait([self._running[place].handle for place in places], self._budget.left())
+        return tuple(self._landed(searcher, query) for searcher, query in wanted)
 
     def skipped(self, queries: Iterable[WeightedQuery]) -> tuple[Arm, ...]:
         """The arms that were started and are none of `queries`."""
         used = {query.text for query in queries}
         return tuple(
-            Arm(running.origin, text, 0, Status.SKIPPED) for text, running in self._running.items() if text not in used
+            Arm(running.origin, text, 0, Status.SKIPPED, source=source)
+            for (text, source), running in self._running.items()
+            if text not in used
         )
 
     async def drop(self) -> None:
         """Cancels whatever still runs."""
         await self._runner.drop([running.handle for running in self._running.values()])
 
-    async def _run(self, query: WeightedQuery) -> None:
+    def _start(self, searcher: Searcher, text: str, origin: Origin) -> None:
+        handle = self._runner.start(
+            lambda: searcher.search(text, origin),
+            blocking=searcher.blocking,
+            timed=self._budget.left() is not None,
+        )
+        self._running[text, searcher.name] = _Running(origin, handle, time.perf_counter())
+
+    async def _run(self, searcher: Searcher, query: WeightedQuery) -> None:
         started = time.perf_counter()
         handle = await self._runner.run(
-            lambda: self._searcher.search(query.text, query.origin),
-            blocking=self._searcher.blocking,
+            lambda: searcher.search(query.text, query.origin),
+            blocking=searcher.blocking,
             seconds=self._budget.left(),
         )
-        self._running[query.text] = _Running(query.origin, handle, started)
+        self._running[query.text, searcher.name] = _Running(query.origin, handle, started)
 
-    def _landed(self, query: WeightedQuery) -> Landed:
-        running = self._running[query.text]
+    def _landed(self, searcher: Searcher, query: WeightedQuery) -> Landed:
+        running = self._running[query.text, searcher.name]
         late = timed_out(running.handle)
         error = error_of(running.handle)
         if error is None:
             found = running.handle.result()
-            return Landed(query, found, None, Status.OK, found.seconds)
-        self._searcher.telemetry.failed("search", error)
+            return Landed(query, searcher.name, found, None, Status.OK, found.seconds)
+        searcher.telemetry.failed("search", error)
         status = Status.TIMEOUT if late else Status.ERROR
-        return Landed(query, None, error, status, time.perf_counter() - running.started)
+        return Landed(query, searcher.name, None, error, status, time.perf_counter() - running.started)
+
+
+def _copied(value: Any, depth: int = _DEEPEST) -> Any:
+    """The same keywords with dicts, lists and sets of their own: a search that changes its filter changes no other."""
+    if depth == 0:
+        return value
+    if type(value) is dict:
+        return {name: _copied(each, depth - 1) for name, each in value.items()}
+    return type(value)(_copied(each, depth - 1) for each in value) if type(value) in (list, set, tuple) else value

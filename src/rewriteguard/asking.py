@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,6 +15,11 @@ from rewriteguard.decision import Reason
 from rewriteguard.drivers import Runner, call, error_of, is_async, timed_out
 from rewriteguard.errors import InputError
 from rewriteguard.telemetry import Telemetry
+
+# How many rewriters are at work around this one. A rewriter may search for itself; one that comes back to itself so
+# many times will not stop, and with asyncio or threads no recursion limit ends it.
+_asking: ContextVar[int] = ContextVar("rewriteguard_asking", default=0)
+_DEEPEST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,15 @@ async def ask_rewriter(
     read = ask.read or rewritten
 
     async def job() -> str | tuple[str, ...]:
-        return read(await call(ask.function))
+        depth = _asking.get()
+        if depth >= _DEEPEST:
+            raise RecursionError("rewriter: it searches through the guard, which asks it again")
+        token = _asking.set(depth + 1)
+        try:
+            return read(await call(ask.function))
+        finally:
+            with suppress(ValueError):  # closed from another context: that one was never changed
+                _asking.reset(token)
 
     with telemetry.rewrite() as span:
         handle = await runner.run(job, blocking=ask.blocking, seconds=None if shadow else seconds)

@@ -32,7 +32,9 @@ MAX_TURN = 4_000  # characters of a turn that are analysed: about 800 words, hal
 MAX_TOKENS = 400  # protected tokens of a turn or rewrite that are compared; the longest of 2,168 real texts has 35
 MAX_REWRITE = 4_000  # characters; a longer output is no query
 # The other rules of form read English grammar.
-_FORM_OF_ANY_LANGUAGE = frozenset({"malformed.loop", "not_a_query", "altered.lookalike", "language"})
+_FORM_OF_ANY_LANGUAGE = frozenset(
+    {"malformed.loop", "not_a_query", "altered.lookalike", "language", "low_trust.syntax"}
+)
 
 
 def assess(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rewriteguard.conversation import Message, Role
 from rewriteguard.language.lexicon import words
 from rewriteguard.language.stem import stem
+from rewriteguard.wrapping import TEMPLATE
 
 # The four settings were chosen on half of the conversations of MTRAG and CAsT 2021-22 with BM25: number of terms,
 # length read of a message, decay an exchange, and the half weight of what the assistant said.
@@ -37,6 +39,10 @@ _COMPOUND = re.compile(
     """,
     re.VERBOSE,
 )
+# Alphabets with letters that look like Latin ones, and letters that nobody sees.
+_LOOKALIKE = re.compile("[\u0370-\u058f\u13a0-\u13ff\u1c80-\u1c8f\u1f00-\u1fff\uab70-\uabbf]")
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
+_UNSEEN = re.compile("[\u115f\u1160]")
 _JOINT = re.compile(r"[-‐‑–—/]")
 _CONTRACTION = re.compile(r"""(?: ['’] (?: s | t | re | ve | ll | d | m ) ) \Z""", re.VERBOSE | re.IGNORECASE)
 _EDGES = " \t.,;:!?…()[]{}<>\"'`“”‘’«»*_~|"
@@ -61,20 +67,23 @@ def carried_query(turn: str, history: Sequence[Message]) -> CarriedQuery:
 
     A term's score is the sum over the messages that hold it of 0.7 to the power of the message's age in exchanges,
     times 1 for a user's message and min(2, 1 + ln tf) / 2 for an assistant's. Terms whose stem is in the turn are left
-    out. A token that is no plain word (an identifier, a URL, an e-mail, anything with query syntax) is a term only
-    where a user said it. Equal scores keep the order of first appearance, from the latest message back.
+    out. A token that is no plain word (an identifier, a URL, an e-mail, anything with query syntax, or with letters
+    that nobody sees or that look like others) is a term only where a user said it. Equal scores keep the order of first
+    appearance, from the latest message back.
 
     Args:
         turn: The user's turn as written.
         history: The messages before it, oldest first; tool and system messages are not read.
     """
     present = {stem(term) for term in _terms(turn)}
-    users = (message for message in history if message.role is Role.USER)
-    said = frozenset(term.casefold() for message in users for term in _terms(_read(message)))
+    users = [_read(message) for message in history if message.role is Role.USER]
+    said = {term.casefold(): term for text in users for term in _terms(text)}
+    letters = any(_LOOKALIKE.search(text) for text in (turn, *users))
     scores: dict[str, float] = {}
     surface: dict[str, str] = {}
     for message, age in _with_age(history):
-        terms = [term for term in _terms(_read(message)) if _PLAIN.fullmatch(term) or term.casefold() in said]
+        found = (_admitted(term, said, letters) for term in _terms(_read(message)))
+        terms = [term for term in found if term is not None]
         stems = [stem(term) for term in terms]
         for form, term in zip(stems, terms, strict=True):
             surface.setdefault(form, term)
@@ -101,7 +110,27 @@ def _with_age(history: Sequence[Message]) -> Iterator[tuple[Message, int]]:
 
 
 def _read(message: Message) -> str:
-    return message.text[:_READ]
+    text = message.text[:_READ]
+    return text if message.role is Role.USER else TEMPLATE.sub(" ", text)
+
+
+def _admitted(term: str, said: Mapping[str, str], other_letters: bool) -> str | None:
+    """The term as it may be searched: a plain word, or what a user said; None where it is neither."""
+    if _is_plain(term, other_letters):
+        return term
+    user = said.get(term.casefold())
+    return term if user is not None and term.isascii() else user
+
+
+def _is_plain(term: str, other_letters: bool) -> bool:
+    """True for a word or a short number whose letters are what they seem to be."""
+    if not _PLAIN.fullmatch(term):
+        return False
+    if term.isascii():
+        return True
+    if unicodedata.normalize("NFKC", term) != term or _UNSEEN.search(term):
+        return False
+    return not _LOOKALIKE.search(term) or (other_letters and not _LATIN.search(term))
 
 
 def _terms(text: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from rewriteguard.exchanges import pair_asked, pair_exchanged, pair_openers
 from rewriteguard.extract import answer_type, entity, same_for
 from rewriteguard.extract.base import Facts, Match
-from rewriteguard.filters import NO_FILTER, Filtered, same_bound
+from rewriteguard.filters import NO_FILTER, Filtered, is_excluded, is_filtered
 from rewriteguard.grounding import source_beside, source_of
 from rewriteguard.pairing import Pair, Pairing, is_free
 from rewriteguard.reading import Past, Reading
@@ -176,14 +176,15 @@ def _is_filtered(state: Pairing, ours: ProtectedToken, filtered: Filtered) -> bo
     same = same_for(ours.kind)
     if any(t.kind is ours.kind and same(ours, t, state.facts) is Match.SAME for t in filtered.tokens):
         return True
-    if ours.kind is Kind.TIME and any(same_bound(ours, t) for t in filtered.tokens if t.kind is Kind.TIME):
+    if is_filtered(ours, filtered, state.facts):
         return True
-    if ours.kind is Kind.QUANTITY:  # the field says the unit: {"amount": {"$gt": 500}}
-        bare = (t for t in filtered.tokens if t.kind is Kind.QUANTITY and t.value == ours.value.split()[0])
-        return any(t.relation == ours.relation for t in bare)
+    if ours.kind is Kind.NEGATION:
+        return bool(ours.value) and filtered.excluded.holds_stem(ours.value)
     words = [w for w in state.turn.words_of(ours) if is_content(w)]
     worded = ours.kind in (Kind.ENTITY, Kind.TOPIC, Kind.QUALIFIER, Kind.IDENTIFIER)
-    return worded and bool(words) and all(filtered.vocabulary.supports(w) for w in words)
+    if not worded or not words:
+        return False
+    return all(map(filtered.vocabulary.supports, words)) or is_excluded(words, state.turn, filtered)
 
 
 def _sources(state: Pairing) -> tuple[list[ProtectedToken], list[ProtectedToken]]:

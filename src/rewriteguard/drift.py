@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from rewriteguard.alignment import Change
 from rewriteguard.conversation import Role
 from rewriteguard.extract import answer_type
+from rewriteguard.filters import is_excluded
 from rewriteguard.grounding import source_of_words
 from rewriteguard.language import lexicon
 from rewriteguard.reading import Past, Reading
@@ -77,6 +78,7 @@ def _changes(scene: Scene) -> list[Change]:
 
 def _is_cut(scene: Scene, word: Word) -> bool:
     said = scene.rewrite.vocabulary.supports(word) or scene.beside.vocabulary.supports(word)
+    said = said or is_excluded([word], scene.turn, scene.beside)
     said = said or word.lower in answer_type.WORDS  # "when was the time that" asks no more than "when"
     return is_content(word) and not said and scene.turn.regions.protects(word.i) and not _is_judged(word, scene.turn)
 

@@ -38,10 +38,6 @@ class Runner(Protocol):
         """Runs `job` and waits for it, at most `seconds`; without a limit in the caller's own thread."""
         ...
 
-    async def compute(self, work: Callable[[], T]) -> T:
-        """What `work` returns, or raises what it raises; it is pure computation, and holds up no event loop."""
-        ...
-
     async def wait(self, handles: Sequence[Handle[Any]], seconds: float | None) -> None:
         """Waits until all `handles` are done, at most `seconds`."""
         ...
@@ -63,6 +59,24 @@ class Budget:
         if rest is None or limit is None:
             return limit if rest is None else rest
         return min(rest, limit)
+
+
+async def compute(runner: Runner, work: Callable[[], T], seconds: float | None = None) -> T:
+    """What `work` returns, or raises what it raises; it is pure computation, and holds up no event loop.
+
+    Raises:
+        TimeoutError: It took more than `seconds`.
+    """
+
+    async def job() -> T:
+        return work()
+
+    handle = await runner.run(job, blocking=True, seconds=seconds)
+    error = error_of(handle)
+    if error is None:
+        return handle.result()
+    await runner.drop([handle])
+    raise error
 
 
 async def call(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
@@ -90,9 +104,9 @@ def error_of(handle: Handle[Any]) -> Exception | None:
     """
     if not handle.done():
         return TimeoutError("the time limit was reached")
-    if handle.cancelled():
+    error = None if handle.cancelled() else handle.exception()
+    if handle.cancelled() or isinstance(error, asyncio.CancelledError):  # by itself: nobody cancels what is waited for
         return RuntimeError("the job was cancelled")
-    error = handle.exception()
     if error is None or isinstance(error, Exception):
         return error
     raise error
@@ -119,10 +133,6 @@ class ThreadRunner:
         handle = self.start(job, blocking=blocking, timed=seconds is not None)
         await self.wait([handle], seconds)
         return handle
-
-    async def compute(self, work: Callable[[], T]) -> T:
-        """What `work` returns, computed in the caller's own thread."""
-        return work()
 
     async def wait(self, handles: Sequence[Handle[Any]], seconds: float | None) -> None:
         """Blocks until all `handles` are done, at most `seconds`."""
@@ -160,14 +170,6 @@ class TaskRunner:
             raise
         return handle
 
-    async def compute(self, work: Callable[[], T]) -> T:
-        """What `work` returns, computed in a thread that has a copy of the context."""
-
-        async def job() -> T:
-            return work()
-
-        return await asyncio.wrap_future(in_thread(job, timed=False))
-
     async def wait(self, handles: Sequence[Handle[Any]], seconds: float | None) -> None:
         """Waits until all `handles` are done, at most `seconds`."""
         waiting = [handle for handle in handles if isinstance(handle, asyncio.Future)]
@@ -178,11 +180,12 @@ class TaskRunner:
         """Cancels tasks and gives them a moment to clean up."""
         running = [handle for handle in handles if isinstance(handle, asyncio.Future)]
         for handle in running:
-            handle.cancel()
-            handle.add_done_callback(_retrieve)
             if handle in self._threads:
                 abandon(self._threads[handle])
-        await self.wait([handle for handle in running if not handle.done()], _GRACE)
+            if not handle.get_loop().is_closed():  # a task of a closed loop is over, and cannot be cancelled any more
+                handle.cancel()
+                handle.add_done_callback(_retrieve)
+        await self.wait([each for each in running if not (each.done() or each.get_loop().is_closed())], _GRACE)
 
 
 def _in_loop() -> bool:

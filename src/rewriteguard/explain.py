@@ -23,7 +23,7 @@ _SENTENCES = {
     "question_lost": "Nothing of the question {turn} is left in the rewrite.",
     "correction_lost": "The user's correction {turn} is missing from the rewrite.",
     "language": "The rewrite is in another language than the turn.",
-    "low_trust": "The rewrite brings in {rewrite}, which only the assistant or a tool has said.",
+    "low_trust": "The rewrite brings in {rewrite}, which no user has said.",
     "not_checked": "This rewrite could not be fully checked.",
 }
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rewriteguard.errors import InputError
+from rewriteguard.bounds import RELATIONS, days_of, numbers_of, same_days
+from rewriteguard.extract.base import Facts
+from rewriteguard.extract.time_value import period
+from rewriteguard.filter_tree import Branch, Leaf, Node, read_tree
 from rewriteguard.reading import Reading
 from rewriteguard.support import Vocabulary
 from rewriteguard.tokens import Kind, ProtectedToken
@@ -15,100 +18,104 @@ from rewriteguard.words import Word
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """The tokens and the words of a filter's values."""
+    """What a filter carries.
+
+    Attributes:
+        tokens: The tokens of its values, each with the relation of its comparator.
+        vocabulary: The words of its values.
+        excluded: The words of the values that it excludes.
+    """
 
     tokens: tuple[ProtectedToken, ...] = ()
     vocabulary: Vocabulary = Vocabulary(())  # noqa: RUF009 (immutable)
+    excluded: Vocabulary = Vocabulary(())  # noqa: RUF009 (immutable)
 
 
 NO_FILTER = Filtered()
 """A filter that carries nothing."""
 
-# Comparators of LangChain's structured queries and of MongoDB-style mappings, by kind of token.
-_RELATIONS = {
-    "eq": {}, "in": {}, "contain": {}, "like": {},
-    "gt": {Kind.TIME: "after", Kind.QUANTITY: ">"},
-    "gte": {Kind.TIME: "since", Kind.QUANTITY: ">="},
-    "lt": {Kind.TIME: "before", Kind.QUANTITY: "<"},
-    "lte": {Kind.TIME: "until", Kind.QUANTITY: "<="},
-}  # fmt: skip
-
-
-_LOOSE = frozenset({"not", "nor", "or"})  # what stands below them need not hold
-_DEEPEST = 20  # levels of a filter; deeper ones refer to themselves
+_NO_FACTS = Facts()
 
 
 def read_filter(structured: Any, read: Callable[[str, bool], Reading]) -> Filtered:
     """What a filter carries, each token with the relation of its comparator.
 
-    Only what must hold counts: parts below "not" and "or", and one of several values, carry nothing.
+    Only what must hold counts: alternatives, and one of several values, carry nothing.
 
     Args:
         structured: A mapping (`{"year": {"$gte": 2020}}`, `{"status": "approved"}`) or a structured query or
             comparison with `attribute`, `comparator`, `value` or with `operator` and `arguments`.
         read: Gives the reading of a text.
+
+    Raises:
+        InputError: It is something else, or too deep or too large.
     """
-    tokens: list[ProtectedToken] = []
+    tokens: list[tuple[str, ProtectedToken]] = []
     words: list[Word] = []
-    for comparator, value in _comparisons(structured):
-        reading = read(str(value), True)
-        relations = _RELATIONS[comparator]
-        tokens += [replace(t, relation=relations.get(t.kind, t.relation)) for t in reading.tokens]
+    excluded: list[Word] = []
+    for leaf in _binding(piece.node for piece in read_tree(structured)):
+        if leaf.comparator not in RELATIONS or len(leaf.values) != 1:  # one of several is not what was asked for
+            continue
+        reading = read(str(leaf.values[0]), True)
+        if leaf.negated:
+            excluded += reading.words
+            continue
+        tokens += [(leaf.attribute, related(token, leaf.comparator)) for token in reading.tokens]
         words += reading.words
-    return Filtered(tuple(tokens), Vocabulary(words))
+    carried = (*(token for _, token in tokens), *_ranges(tokens))
+    return Filtered(carried, Vocabulary(words), Vocabulary(excluded))
 
 
-def same_bound(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
-    """True where two periods bound a search on one side at one day: "since 2020" and a date from 2020-01-01 on."""
-    one, other = (_bound(token) for token in (ours, theirs))
-    return one is not None and one == other
+def related(token: ProtectedToken, comparator: str) -> ProtectedToken:
+    """A value's token with the relation that the comparator gives it."""
+    return replace(token, relation=RELATIONS[comparator].get(token.kind, token.relation))
 
 
-def _bound(token: ProtectedToken) -> tuple[str, str] | None:
-    """The side that is kept and the first day of it, or the first day behind it; None without a bound or a date."""
-    first, _, behind = token.value.partition("/")
-    sides = {"since": ("from", first), "after": ("from", behind), "before": ("to", first), "until": ("to", behind)}
-    return sides.get(token.relation) if first[:1].isdigit() and behind else None
+def joined(one: ProtectedToken, other: ProtectedToken) -> ProtectedToken | None:
+    """The period or the range between a lower and an upper bound of one field; None where they are something else."""
+    if one.kind is not other.kind:
+        return None
+    if one.kind is Kind.QUANTITY and (one.relation, other.relation) == (">=", "<="):
+        return replace(one, value=f"{one.value.split()[0]}..{other.value}", relation="")
+    if one.kind is not Kind.TIME or one.relation not in ("since", "after") or other.relation not in ("before", "until"):
+        return None
+    lower, upper = days_of(one, _NO_FACTS), days_of(other, _NO_FACTS)
+    if len(lower) != 1 or len(upper) != 1:
+        return None
+    first, behind = lower[0][0], upper[0][1]
+    if first is None or behind is None or behind <= first:
+        return None
+    return replace(one, value=period(first, behind), relation="")
 
 
-def _comparisons(node: Any, depth: int = 0) -> Iterable[tuple[str, Any]]:
-    """Comparator and value of each plain comparison below `node`, in order."""
-    if depth > _DEEPEST:
-        raise InputError(f"filter: nested more than {_DEEPEST} levels deep")
-    if isinstance(node, Mapping):
-        for key, value in node.items():
-            yield from _from_entry(str(key), value, depth + 1)
-    elif isinstance(node, list | tuple):
-        for item in node:
-            yield from _comparisons(item, depth + 1)
-    elif getattr(node, "filter", None) is not None:
-        yield from _comparisons(node.filter, depth + 1)
-    elif hasattr(node, "arguments"):
-        if _name(getattr(node, "operator", "")) not in _LOOSE:
-            yield from _comparisons(list(node.arguments), depth + 1)
-    elif hasattr(node, "comparator"):
-        yield from _values(_name(node.comparator), node.value)
+def is_filtered(ours: ProtectedToken, filtered: Filtered, facts: Facts) -> bool:
+    """True where a filter says a time or an amount of the turn."""
+    theirs = [token for token in filtered.tokens if token.kind is ours.kind]
+    if ours.kind is Kind.TIME:
+        return any(same_days(ours, token, facts) for token in theirs)
+    if ours.kind is Kind.QUANTITY:  # the field says the unit: {"amount": {"$gt": 500}}
+        return any(t.relation == ours.relation and t.value in numbers_of(ours) for t in theirs)
+    return False
 
 
-def _from_entry(key: str, value: Any, depth: int) -> Iterable[tuple[str, Any]]:
-    if key.removeprefix("$") in _LOOSE:
-        return
-    if isinstance(value, Mapping) or key.removeprefix("$") == "and":
-        yield from _comparisons(value, depth)
-    else:
-        yield from _values(key.removeprefix("$") if key.startswith("$") else "eq", value)
+def is_excluded(words: Sequence[Word], turn: Reading, filtered: Filtered) -> bool:
+    """True where a filter excludes what the turn negates: "without drafts" and {"status": {"$ne": "draft"}}."""
+    negated = {t.value for t in turn.tokens if t.kind is Kind.NEGATION}
+    return any(w.stem in negated for w in words) and all(map(filtered.excluded.supports, words))
 
 
-def _values(comparator: str, value: Any) -> Iterable[tuple[str, Any]]:
-    if comparator not in _RELATIONS:
-        return
-    if isinstance(value, Mapping):  # {"date": "2024-01-01", "type": "date"}
-        value = value.get("date", "")
-    if not isinstance(value, list | tuple):
-        yield comparator, value
-    elif len(value) == 1:  # one of several values is not the one that was asked for
-        yield comparator, value[0]
+def _ranges(tokens: Sequence[tuple[str, ProtectedToken]]) -> Iterator[ProtectedToken]:
+    for field, lower in tokens:
+        for other, upper in tokens:
+            both = joined(lower, upper) if field == other else None
+            if both is not None:
+                yield both
 
 
-def _name(comparator: Any) -> str:
-    return str(getattr(comparator, "value", comparator)).lower()
+def _binding(nodes: Iterable[Node]) -> Iterator[Leaf]:
+    """The comparisons that must hold, in order."""
+    for node in nodes:
+        if isinstance(node, Branch):
+            yield from _binding(node.parts) if node.operator == "and" else ()
+        else:
+            yield node

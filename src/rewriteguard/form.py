@@ -12,6 +12,7 @@ from rewriteguard.reading import Past, Reading
 from rewriteguard.regions import UnitKind
 from rewriteguard.scene import language_of_turn
 from rewriteguard.support import is_content
+from rewriteguard.syntax import syntax_findings
 from rewriteguard.tokens import Evidence, Finding, Kind
 
 _ANSWERS = lexicon.phrases("query", "answers")
@@ -23,6 +24,9 @@ _ASKS_BACK_INSIDE = lexicon.phrases("query", "asks_back_inside")
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
 _VERBAL = frozenset({"ROOT", "aux", "auxpass"})
 _LOOP_WORDS, _LOOP_SHARE = 40, 0.25  # a query of 40 words in which three of four are repetitions runs in a loop
+# Letters of other alphabets that are drawn as Latin ones; a word of two of them is no formula sign.
+_LOOKALIKES = frozenset("аеорсухіјѕһԁԛԝАВЕКМНОРСТУХІЈЅονκιαρυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
+_DISGUISE = 2
 _REPEATED_SHARE = 0.9  # of the content words of an earlier question
 
 
@@ -39,8 +43,10 @@ def form_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Findi
         yield Finding("not_a_query.correction", None, (_whole(rewrite),))
     elif _repeats_question(turn, rewrite, past):
         yield Finding("not_a_query.repeated", None, (_whole(rewrite),))
+    yield from syntax_findings(turn, rewrite, past)
     for word in rewrite.words:
-        if _mixes_scripts(word.text) and word.text not in turn.text:
+        disguised = _mixes_scripts(word.text) or _is_disguised(word.text, [turn, *past.readings])
+        if disguised and word.text not in turn.text:
             yield Finding("altered.lookalike", Kind.ENTITY, (Evidence("rewrite", word.text, word.start, word.end),))
     ours, theirs = language_of_turn(turn, past), language_of(rewrite.text)
     if are_apart(ours, theirs) and _has_new_words(turn, rewrite, past):
@@ -53,6 +59,14 @@ def _mixes_scripts(text: str) -> bool:
         return False
     scripts = {unicodedata.name(c, "?").split()[0] for c in text if c.isalpha()}
     return "LATIN" in scripts and bool(scripts & {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"})
+
+
+def _is_disguised(text: str, said: Iterable[Reading]) -> bool:
+    """True for a word made of look-alikes alone, in an alphabet that nobody in the conversation uses."""
+    letters = set(text)
+    if text.isascii() or len(letters) < _DISGUISE or not letters <= _LOOKALIKES:
+        return False
+    return not any(letters & set(reading.text) for reading in said)
 
 
 def _has_new_words(turn: Reading, rewrite: Reading, past: Past) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 from rewriteguard.errors import InputError, PolicyError
@@ -94,18 +95,41 @@ def fuse(
     return sorted(scored, key=lambda fused: -fused.score)  # stable: ties stay in the order of first sight
 
 
-def margins(rankings: Sequence[Sequence[Hit[Any]]]) -> tuple[float, ...]:
+def margins(rankings: Sequence[Sequence[Hit[Any]]], sources: Sequence[str] = ()) -> tuple[float, ...]:
     """How peaked each ranking is, to multiply its weight with: (s1 - s20) / s1, at least 0.02.
 
     s20 is the last score where a ranking is shorter. All margins are 1 where they would not compare: a hit has no
-    finite score, a best score is not above 0, or a ranking has a single hit. A ranking without hits has no say in that.
+    finite score, a best score is not above 0, a ranking has a single hit, or its scores rise on the way down (they are
+    distances, or not what it was ranked by). A ranking without hits has no say in that.
+
+    Args:
+        rankings: Rankings, each best first.
+        sources: Which search each ranking comes from; none where they come from one. Scores of several searches do not
+            compare, so that margins are taken within each and divided by their mean there.
     """
+    names = dict.fromkeys(sources)
+    if len(names) < 2:
+        return _margins(rankings)
+    found = [1.0] * len(rankings)
+    for name in names:
+        places = [place for place, source in enumerate(sources) if source == name]
+        own = _margins([rankings[place] for place in places])
+        for place, margin in zip(places, own, strict=True):
+            found[place] = margin * len(own) / sum(own)
+    return tuple(found)
+
+
+def _margins(rankings: Sequence[Sequence[Hit[Any]]]) -> tuple[float, ...]:
     scores = [[hit.score for hit in ranking] for ranking in rankings]
     found = [[score for score in row if score is not None and math.isfinite(score)] for row in scores]
     whole = all(len(row) == len(all_of) for row, all_of in zip(found, scores, strict=True))
-    if not whole or any(len(row) == 1 or row[0] <= 0 for row in found if row):
+    if not whole or any(len(row) == 1 or row[0] <= 0 or _rises(row) for row in found if row):
         return (1.0,) * len(rankings)
     return tuple(_margin(row) if row else 1.0 for row in found)
+
+
+def _rises(scores: Sequence[float]) -> bool:
+    return any(later > earlier for earlier, later in pairwise(scores))
 
 
 def _margin(scores: Sequence[float]) -> float:

@@ -11,15 +11,17 @@ from typing import Any
 
 from cachetools import LRUCache, cached
 
-from rewriteguard import extract
+from rewriteguard import arguments, extract
 from rewriteguard.assess import MAX_REWRITE, MAX_TURN, assess, is_dependent, texts_of
 from rewriteguard.assessment import Assessment, Profile
 from rewriteguard.carry import CarriedQuery, carried_query
 from rewriteguard.conversation import Conversation, text_of
 from rewriteguard.decision import Decision, Reason
 from rewriteguard.errors import HistoryError, InputError
-from rewriteguard.extract.base import Extractor
+from rewriteguard.extract.base import Extractor, Facts
 from rewriteguard.extract.entity import canonical
+from rewriteguard.filter_check import MAX_LIMIT, assess_filter
+from rewriteguard.filter_finding import FilterAssessment
 from rewriteguard.policy import Policy, decide, decide_without_rewrite
 from rewriteguard.query_list import listed_queries
 from rewriteguard.reader import Reader
@@ -145,6 +147,42 @@ class Guard:
         conversation = Conversation.read(turn, history, self._window)
         return self._check_all(conversation, rewrites, profile, reference_date, filter)
 
+    def check_filter(
+        self,
+        structured_query: Any,
+        turn: Any,
+        history: Any = (),
+        *,
+        developer_filter: Any = None,
+        reference_date: date | None = None,
+        max_limit: int | None = MAX_LIMIT,
+    ) -> FilterAssessment:
+        """The finding about a filter that a model derived from the turn: what is wrong with it, and what may stay.
+
+        Args:
+            structured_query: A LangChain structured query, operation or comparison, or a MongoDB-style mapping.
+            turn: The user's own turn, not a rewrite of it: a string or a message.
+            history: The messages before the turn, oldest first, in any form that `Conversation.read` takes.
+            developer_filter: The application's own filter, in either form; the model may not name its fields.
+            reference_date: The day that "today" means; without it a relative period and a date cannot be compared.
+            max_limit: The cap of the number of results; None caps nothing.
+
+        Raises:
+            InputError: The turn is not text, a filter cannot be read, or another argument is of no use.
+            HistoryError: An item of the history has an unknown shape.
+        """
+        conversation = Conversation.read(turn, history, self._window)
+        arguments.count("max_limit", max_limit)
+        return assess_filter(
+            structured_query,
+            self._read(conversation.turn[:MAX_TURN], True),
+            self._read.past(conversation.history),
+            Facts(_day(reference_date), self._equivalents),
+            self._read,
+            developer_filter=developer_filter,
+            max_limit=max_limit,
+        )
+
     def check_batch(self, rows: Iterable[Any], *, batch_size: int = BATCH_SIZE) -> Iterator[Assessment]:
         """The finding about each row of a log, in order and equal to those of `check`; memory stays flat.
 
@@ -263,12 +301,10 @@ class Guard:
     def _check(
         self, conversation: Conversation, rewrite: Any, profile: Profile, reference_date: date | None, filtered: Any
     ) -> Assessment:
-        if reference_date is not None and not isinstance(reference_date, date):
-            raise InputError(f"reference_date: expected a date, got {type(reference_date).__name__}")
+        day = _day(reference_date)
         if profile not in list(Profile):
             raise InputError(f"profile: expected one of {', '.join(Profile)}, got {profile!r}")
         text = _string(rewrite, "rewrite")
-        day = reference_date.date() if isinstance(reference_date, datetime) else reference_date
         if filtered is None and _is_short(conversation):
             return self._assess_again(conversation, text, Profile(profile), day)
         return self._assess_uncached(conversation, text, Profile(profile), day, filtered)
@@ -306,6 +342,12 @@ class Guard:
             reference_date=reference_date,
             filtered=filtered,
         )
+
+
+def _day(reference_date: Any) -> date | None:
+    if reference_date is not None and not isinstance(reference_date, date):
+        raise InputError(f"reference_date: expected a date, got {type(reference_date).__name__}")
+    return reference_date.date() if isinstance(reference_date, datetime) else reference_date
 
 
 def _is_short(conversation: Conversation) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -16,12 +16,15 @@ from rewriteguard.arms import Arm, Flight, Landed, Searcher, Status
 from rewriteguard.asking import Answer, ask_rewriter
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action, Decision, Origin, Reason
-from rewriteguard.drivers import Budget, Runner
+from rewriteguard.drivers import Budget, Runner, compute
 from rewriteguard.errors import ScopeError
 from rewriteguard.fuse import Fused, fuse, margins
+from rewriteguard.identity import identities
 from rewriteguard.plan import Plan, Request, Result
 from rewriteguard.rewrite import notify, while_reading
 from rewriteguard.telemetry import Span
+
+_CHECK = 0.1  # seconds that a check has at least: a rewrite that came in the last moment is not thrown away unread
 
 
 async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
@@ -36,9 +39,7 @@ async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
     started = time.perf_counter()
     with telemetry.retrieve(request.conversation, request.host, request.metadata) as span:
         budget = Budget(None if plan.judge.policy.shadow else plan.timeout)
-        keywords = {**request.keywords, **_scope(plan, request)}
-        searcher = Searcher(request.search, request.blocking, keywords, plan.admit, telemetry, request.score)
-        flight = Flight(runner, searcher, budget)
+        flight = Flight(runner, _searchers(plan, request), budget)
         try:
             decision = await _decision(runner, plan, request, flight, budget)
             _tell(plan, decision, span)
@@ -52,6 +53,14 @@ async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
         return Result(items, decision, arms + flight.skipped(queries), span.trace_id or uuid.uuid4().hex)
 
 
+def _searchers(plan: Plan, request: Request) -> list[Searcher]:
+    limits, telemetry = _scope(plan, request), plan.judge.telemetry
+    return [
+        Searcher(each.search, each.blocking, {**each.keywords, **limits}, plan.admit, telemetry, each.score, each.name)
+        for each in request.sources
+    ]
+
+
 def _scope(plan: Plan, request: Request) -> Mapping[str, Any]:
     if plan.scope is None:
         return {}
@@ -63,6 +72,9 @@ def _scope(plan: Plan, request: Request) -> Mapping[str, Any]:
         raise ScopeError(
             f"scope: expected a mapping of search keywords, got {type(limits).__name__}; nothing was searched"
         )
+    undecided = [name for name, limit in limits.items() if limit is None]
+    if undecided:  # searches take None as "no limit"
+        raise ScopeError(f"scope: it gave None for {', '.join(map(repr, undecided))}; nothing was searched")
     if request.takes is not None:
         request.takes(limits)
     return limits
@@ -75,20 +87,27 @@ async def _decision(runner: Runner, plan: Plan, request: Request, flight: Flight
         return judge.unread(request.conversation, await _unguarded_answer(runner, plan, request))
     today = request.reference_date or datetime.now(UTC).date()
     answer = await _answer(runner, plan, request, flight, budget)
-    return await runner.compute(partial(judge.decide, request.conversation, answer, today))
+    left = budget.left() if answer.text is not None else None  # without a rewrite there is nothing to read
+    try:
+        work = partial(judge.decide, request.conversation, answer, today)
+        return await compute(runner, work, None if left is None else max(left, _CHECK))
+    except TimeoutError as error:
+        return judge.failed(request.conversation, answer, error)
 
 
 async def _answer(runner: Runner, plan: Plan, request: Request, flight: Flight, budget: Budget) -> Answer:
     """The rewrite, or why there is none; the arms that need none are started before the rewriter is asked."""
     if not request.asked:
         return Answer(reason=Reason.FIRST_TURN)
-    if await _spared(runner, plan, request.conversation):
+    if plan.hedged:  # before the guard is asked anything: what can be searched does not wait for it
+        flight.start(request.conversation.turn, Origin.ORIGINAL)
+    if await _spared(runner, plan, request.conversation, budget):
         return Answer(reason=Reason.SKIPPED)
-    if plan.hedged:
-        await _start_early(runner, plan, request.conversation, flight)
+    if plan.hedged and plan.judge.policy.carried:
+        await _start_carried(runner, plan, request.conversation, flight)
     seconds = budget.left(plan.rewriter_timeout)
     ask = partial(ask_rewriter, runner, request.ask, seconds, plan.judge.telemetry, shadow=plan.judge.policy.shadow)
-    return await while_reading(runner, plan.judge, request.conversation, ask)
+    return await while_reading(runner, plan.judge, request.conversation, ask, budget.left)
 
 
 async def _unguarded_answer(runner: Runner, plan: Plan, request: Request) -> Answer:
@@ -98,23 +117,21 @@ async def _unguarded_answer(runner: Runner, plan: Plan, request: Request) -> Ans
     return Answer(reason=Reason.GUARD_ERROR)
 
 
-async def _spared(runner: Runner, plan: Plan, conversation: Conversation) -> bool:
+async def _spared(runner: Runner, plan: Plan, conversation: Conversation, budget: Budget) -> bool:
     """Whether the rewriter is not asked because the turn is complete; a guard that cannot tell asks it."""
     if plan.rewrite_when == "always" or plan.judge.policy.shadow:
         return False
     try:
-        return not await runner.compute(partial(plan.judge.guard.dependent, conversation.turn, conversation))
+        work = partial(plan.judge.guard.dependent, conversation.turn, conversation)
+        return not await compute(runner, work, budget.left())
     except Exception as error:  # noqa: BLE001 - the guard's own failure
         plan.judge.telemetry.failed("guard", error)
         return False
 
 
-async def _start_early(runner: Runner, plan: Plan, conversation: Conversation, flight: Flight) -> None:
-    flight.start(conversation.turn, Origin.ORIGINAL)
-    if not plan.judge.policy.carried:
-        return
+async def _start_carried(runner: Runner, plan: Plan, conversation: Conversation, flight: Flight) -> None:
     try:
-        carried = await runner.compute(partial(plan.judge.guard.carried, conversation.turn, conversation))
+        carried = await compute(runner, partial(plan.judge.guard.carried, conversation.turn, conversation))
     except Exception as error:  # noqa: BLE001 - the guard's own failure
         plan.judge.telemetry.failed("guard", error)
         return
@@ -142,11 +159,12 @@ def _collected(
     if len(landed) <= 1:
         items = [hit.item for ranking in hits for hit in ranking]
         return items[:wanted], tuple(each.arm() for each in landed)
-    factors = margins(hits)
+    factors = margins(hits, [each.source for each in good])
     lengths = [len(each.found.hits) + each.found.vetoed for each in good if each.found is not None]
     fused = _fused(plan, decision, good, factors, wanted or (sum if request.union else max)(lengths))
-    trust = dict(zip([each.query.text for each in good], factors, strict=True))
-    return [each.item for each in fused], tuple(each.arm(trust.get(each.query.text, 1.0)) for each in landed)
+    trust = dict(zip([(each.query.text, each.source) for each in good], factors, strict=True))
+    arms = tuple(each.arm(trust.get((each.query.text, each.source), 1.0)) for each in landed)
+    return [each.item for each in fused], arms
 
 
 def _joined(landed: Sequence[Landed]) -> list[Any]:
@@ -163,34 +181,34 @@ def _fused(
     plan: Plan, decision: Decision, good: Sequence[Landed], factors: Sequence[float], wanted: int
 ) -> list[Fused[Any]]:
     telemetry = plan.judge.telemetry
-    origins = _labels(good)
+    origins, labels = [each.query.origin.value for each in good], _labels(good)
     weights = [each.query.weight * factor for each, factor in zip(good, factors, strict=True)]
     with telemetry.fuse() as span:
         rankings = [[hit.item for hit in each.found.hits] for each in good if each.found is not None]
-        fused = fuse(rankings, weights=weights, k=decision.k, key=plan.key)
-        ranks = [{origins[place]: rank for place, rank in each.ranks} for each in fused]
+        same = identities(plan.key, partial(telemetry.failed, "key"))
+        fused = fuse(rankings, weights=weights, k=decision.k, key=same)
         top = fused[:wanted]
-        telemetry.fused(span, decision.k, len(top), dict(zip(origins, weights, strict=True)), ranks[: len(top)])
-    share = _overlap(ranks)
+        ranks = [{labels[place]: rank for place, rank in each.ranks} for each in top]
+        telemetry.fused(span, decision.k, len(top), dict(zip(labels, weights, strict=True)), ranks)
+    share = _overlap([{origins[place] for place, _ in each.ranks} for each in fused])
     if share is not None:
         telemetry.overlap(decision, share)
     return top
 
 
 def _labels(good: Sequence[Landed]) -> list[str]:
-    """Where each query comes from, with a number from the second rewrite on: `rewrite`, `rewrite.2`."""
-    labels: list[str] = []
-    for each in good:
-        origin = each.query.origin.value
-        before = sum(label.partition(".")[0] == origin for label in labels)
-        labels.append(f"{origin}.{before + 1}" if before else origin)
-    return labels
+    """Where each list comes from: `rewrite`, with a number from the second rewrite on, and with the search's name."""
+    origins = [(each.query.origin.value, each.source) for each in good]
+    numbers = [origins[:place].count(origin) + 1 for place, origin in enumerate(origins)]
+    return [
+        origin + (f".{number}" if number > 1 else "") + (f":{source}" if source else "")
+        for (origin, source), number in zip(origins, numbers, strict=True)
+    ]
 
 
-def _overlap(ranks: Iterable[Mapping[str, int]]) -> float | None:
+def _overlap(finders: Iterable[Collection[str]]) -> float | None:
     """The Jaccard index of what original and rewrites found; None where one of them found nothing."""
-    found = [{label.partition(".")[0] for label in each} for each in ranks]
-    pairs = [(Origin.ORIGINAL.value in each, Origin.REWRITE.value in each) for each in found]
+    pairs = [(Origin.ORIGINAL.value in each, Origin.REWRITE.value in each) for each in finders]
     either = sum(ours or theirs for ours, theirs in pairs)
     if not either or not any(ours for ours, _ in pairs) or not any(theirs for _, theirs in pairs):
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -12,6 +12,7 @@ from rewriteguard.arms import Arm, Status
 from rewriteguard.asking import Ask
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Decision
+from rewriteguard.drivers import is_async
 from rewriteguard.errors import InputError
 from rewriteguard.rewrite import Judge
 from rewriteguard.telemetry import Host
@@ -80,6 +81,9 @@ class Plan:
             arguments.seconds(name, getattr(self, name))
         for name in ("key", "scope", "admit", "on_decision"):
             arguments.function(name, getattr(self, name))
+        for name in ("key", "scope", "admit"):
+            if is_async(getattr(self, name)):
+                raise InputError(f"{name}: expected a synchronous callable, got a coroutine function")
 
     @property
     def hedged(self) -> bool:
@@ -97,23 +101,39 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """One search over one index.
+
+    Attributes:
+        search: Called as search(query, origin, **keywords).
+        blocking: Whether `search` would hold up an event loop.
+        keywords: The caller's search keywords, given to every arm.
+        score: The score of a bare item, higher is better.
+        name: Tells it apart where there are several.
+    """
+
+    search: Callable[..., Any]
+    blocking: bool
+    keywords: Mapping[str, Any]
+    score: Callable[[Any], float | None] | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One call.
 
     Attributes:
         conversation: The turn and the messages before it.
         ask: How the rewriter is asked.
-        search: Called as search(query, origin, **keywords).
-        blocking: Whether `search` would hold up an event loop.
-        keywords: The caller's search keywords, given to every arm.
+        sources: The searches, each of which gets every query.
         config: The trusted configuration that `scope` reads.
         asked: Whether the rewriter is to be asked at all; false on a first turn.
         reference_date: The day that "today" means; None is today in UTC.
         k: The number of items to return; None is what the longest arm found.
-        score: The score of a bare item, higher is better.
         host: The run of a host framework, for its place in the trace.
         metadata: The run's metadata, for its session id.
-        takes: Gets the names of the keywords that limit the search, and raises ScopeError where `search` would not pass
+        takes: Gets the names of the keywords that limit the search, and raises ScopeError where a search would not pass
             them on.
         union: Whether all that the arms found is returned where `k` is None, as hosts with several queries do.
         unread: Why turn or history could not be read; the conversation holds what could.
@@ -124,14 +144,11 @@ class Request:
 
     conversation: Conversation
     ask: Ask
-    search: Callable[..., Any]
-    blocking: bool
-    keywords: Mapping[str, Any]
+    sources: Sequence[Source]
     config: Mapping[str, Any]
     asked: bool
     reference_date: date | None = None
     k: int | None = None
-    score: Callable[[Any], float | None] | None = None
     host: Host | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     takes: Callable[[Iterable[str]], None] | None = None

@@ -53,6 +53,7 @@ class _Rows(Mapping[Verdict, Weights]):
 _WEIGHTS = _Rows(preserved=Weights(1, 4, 2), uncertain=Weights(1, 2, 2), changed=Weights(1, 0, 1))
 _NO_REWRITE = Weights(1, 0, 1)
 _FUSION_K = 2
+_HYBRID_K = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,11 @@ class Policy:
     def single(cls) -> Policy:
         """One search per turn: the cleaned rewrite, or the user's own words where the rewrite is CHANGED."""
         return cls(name="single", one_search=True, carried=False)
+
+    @classmethod
+    def hybrid(cls) -> Policy:
+        """For several searches whose lists are fused at once: a larger constant, since more lists vote."""
+        return cls(name="hybrid", k=_HYBRID_K)
 
     @classmethod
     def strict(cls) -> Policy:

@@ -22,6 +22,7 @@ _KEPT_CHARACTERS = 500_000  # of texts whose readings are kept; one takes 280 to
 _KEPT_HISTORIES = 300_000  # characters of whole histories, whose lookups are kept beside those of their messages
 _LONGEST_KEPT = 100_000  # characters of a history that is kept as a whole
 _KEPT_STRINGS = 150_000  # of the pipeline's string store, which has 85,000 when it is loaded
+_KEPT_LEMMAS = 50_000  # words whose lemma the pipeline remembers
 _PIPELINE = Lock()  # the pipeline's string store and buffers are shared; parsing holds the interpreter lock anyway
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -91,6 +92,9 @@ class Reader:
         nlp = english()
         # The pipeline keeps every word that it ever saw; once it knows enough, it forgets those that are new to it.
         crowded = len(nlp.vocab.strings) > _KEPT_STRINGS
+        lemmas = getattr(dict(nlp.pipeline).get("lemmatizer"), "cache", {})
+        if len(lemmas) > _KEPT_LEMMAS:
+            lemmas.clear()
         with nlp.memory_zone() if crowded else nullcontext():
             return list(read_all(texts, nlp, self._extractors, full=full))
 

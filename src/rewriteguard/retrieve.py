@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from datetime import date
+from functools import partial
 from typing import Any
 
 from rewriteguard.arms import Arm, Status
@@ -17,7 +18,7 @@ from rewriteguard.errors import InputError
 from rewriteguard.fuse import Hit
 from rewriteguard.guard import Guard
 from rewriteguard.hedge import hedged_search
-from rewriteguard.plan import Plan, Request, Result
+from rewriteguard.plan import Plan, Request, Result, Source
 from rewriteguard.policy import Policy
 from rewriteguard.rewrite import judge_from
 from rewriteguard.telemetry import Telemetry
@@ -31,24 +32,30 @@ class GuardedSearch:
 
     Args:
         search: Called as search(query, **search_kwargs), synchronous or not; gives items or `Hit(item, score)`, best
-            first, scores higher-is-better.
+            first, scores higher-is-better. A mapping of names to such functions searches each of them with every query
+            and fuses all lists at once (hybrid retrieval; see `Policy.hybrid`).
         rewriter: As for `safe_rewrite`. It is not asked where there is no history.
         guard: None is one process-wide guard. What it loads on first use is loaded now, not at the first turn.
         policy: None is `Policy()`.
         profile: What kind of rewriter is judged.
         k: The number of items to return; None is the number that the longest arm found. A `search` that has a parameter
             `k` is asked for more where lists are fused, since fusion gains nothing from short ones.
-        key: What makes two items the same; None compares the items themselves.
+        key: What makes two items the same; None compares the items themselves. Items that raise there are the same only
+            as themselves.
         rewrite_when: `always`, or `dependent`: turns that are complete by themselves are searched as they are.
         rewriter_timeout: Seconds that the rewriter may take.
-        timeout: Seconds for the whole retrieval. When they are over, what the arms have found by then is returned.
+        timeout: Seconds for the whole retrieval. When they are over, what the arms have found by then is returned; a
+            check has a tenth of a second at least.
             A policy that searches once has nothing by then if the rewriter took it all: set `rewriter_timeout` too.
         scope: Gets the search keywords of a call, once, and gives the keywords that limit every arm; they win over the
-            caller's. None from it, or an exception, stops the call before anything is asked or searched.
+            caller's. None from it or for one of its keywords, or an exception, stops the call before anything is asked
+            or searched. Synchronous.
         admit: Whether an item may be returned; one for which it raises is dropped. Dropped items are counted.
+            Synchronous.
         on_decision: Gets each decision; what it raises is logged and dropped.
         telemetry: None tells what the environment's switches allow.
 
+    Each arm gets dicts, lists and sets of its own among the search keywords, and the same objects otherwise.
     A synchronous search that hangs keeps its thread, since threads cannot be stopped; the call goes on without it.
     Under `Policy.observe()` there is one search and no time limit, and what the rewriter raises is raised.
 
@@ -59,7 +66,7 @@ class GuardedSearch:
 
     def __init__(
         self,
-        search: Callable[..., Any],
+        search: Callable[..., Any] | Mapping[str, Callable[..., Any]],
         rewriter: Any,
         *,
         guard: Guard | None = None,
@@ -75,14 +82,11 @@ class GuardedSearch:
         on_decision: Callable[[Decision], Any] | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
-        if not callable(search):
-            raise InputError(f"search: expected a callable, got {type(search).__name__}")
         ask_for(rewriter, "", (), in_loop=False)  # says now what it would say at the first turn
-        self._search = search
+        self._searches = _searches(search)
         self._rewriter = rewriter
         judge = judge_from(guard, policy, profile, telemetry)
         self._plan = Plan(judge, k, key, rewrite_when, rewriter_timeout, timeout, scope, admit, on_decision)
-        self._takes_k = _takes_k(search)
         judge.warm_up()
 
     def run(self, turn: Any, history: Any = (), *, reference_date: date | None = None, **search_kwargs: Any) -> Result:
@@ -118,20 +122,46 @@ class GuardedSearch:
         history = kept(history)
         conversation = Conversation.read(turn, history)
         wanted = None if self._plan.judge.policy.shadow else keywords.get("k", self._plan.k)
-        asked, given = bool(conversation.history), keywords
-        if wanted is not None and self._takes_k:
-            given = self._plan.counted(keywords, wanted, fused=asked and self._plan.hedged)
+        asked = bool(conversation.history)
+        fused = len(self._searches) > 1 or (asked and self._plan.hedged)
+        counted = keywords if wanted is None else self._plan.counted(keywords, wanted, fused=fused)
         return Request(
             conversation=conversation,
             ask=ask_for(self._rewriter, conversation.turn, history, in_loop=in_loop),
-            search=lambda query, _origin, /, **given: self._search(query, **given),
-            blocking=not is_async(self._search),
-            keywords=given,
+            sources=[
+                Source(
+                    partial(_without_origin, search),
+                    blocking=not is_async(search),
+                    keywords=counted if _takes_k(search) else keywords,
+                    name=name,
+                )
+                for name, search in self._searches.items()
+            ],
             config=keywords,
             asked=asked,
             reference_date=reference_date,
             k=wanted,
         )
+
+
+def _searches(search: Any) -> Mapping[str, Callable[..., Any]]:
+    """The searches by name; a single one has none."""
+    if not isinstance(search, Mapping):
+        if not callable(search):
+            raise InputError(f"search: expected a callable or a mapping of names to them, got {type(search).__name__}")
+        return {"": search}
+    if not search:
+        raise InputError("search: expected at least one search, got an empty mapping")
+    for name, each in search.items():
+        if not isinstance(name, str) or not name:
+            raise InputError(f"search: expected names that are strings, got {name!r}")
+        if not callable(each):
+            raise InputError(f"search[{name!r}]: expected a callable, got {type(each).__name__}")
+    return dict(search)
+
+
+def _without_origin(search: Callable[..., Any], query: str, _origin: Any, /, **keywords: Any) -> Any:
+    return search(query, **keywords)
 
 
 def _takes_k(search: Callable[..., Any]) -> bool:

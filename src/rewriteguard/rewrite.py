@@ -16,7 +16,7 @@ from rewriteguard.asking import Answer, ask_for, ask_rewriter, kept
 from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Decision, Reason
-from rewriteguard.drivers import Handle, Runner, TaskRunner, ThreadRunner
+from rewriteguard.drivers import Runner, TaskRunner, ThreadRunner, compute
 from rewriteguard.errors import PipelineNotFoundError
 from rewriteguard.guard import Guard
 from rewriteguard.policy import Policy, decide_without_rewrite
@@ -147,6 +147,11 @@ class Judge:
             self.telemetry.checked(span, conversation, decision, time.perf_counter() - started)
         return decision
 
+    def failed(self, conversation: Conversation, answer: Answer, error: Exception) -> Decision:
+        """The decision where the guard itself failed: the original alone, or in shadow mode the unchecked rewrite."""
+        self.telemetry.failed("guard", error)
+        return decide_without_rewrite(self.policy, conversation.turn, Reason.GUARD_ERROR, unchecked=answer.text)
+
     def _decided(self, conversation: Conversation, text: Any, reference_date: date | None) -> Decision:
         decide = self.guard.decide_all if isinstance(text, tuple) else self.guard.decide
         return decide(
@@ -165,9 +170,7 @@ class Judge:
         try:
             return decide()
         except Exception as error:  # noqa: BLE001 - a guard that fails must not take the search with it
-            self.telemetry.failed("guard", error)
-            reason = Reason.GUARD_ERROR
-            return decide_without_rewrite(self.policy, conversation.turn, reason, unchecked=answer.text)
+            return self.failed(conversation, answer, error)
 
 
 def judge_from(guard: Guard | None, policy: Policy | None, profile: Profile, telemetry: Telemetry | None) -> Judge:
@@ -195,27 +198,28 @@ def notify(telemetry: Telemetry, on_decision: Callable[[Decision], Any] | None, 
 
 
 async def while_reading(
-    runner: Runner, judge: Judge, conversation: Conversation, ask: Callable[[], Awaitable[Answer]]
+    runner: Runner,
+    judge: Judge,
+    conversation: Conversation,
+    ask: Callable[[], Awaitable[Answer]],
+    left: Callable[[], float | None] = lambda: None,
 ) -> Answer:
-    """The answer that `ask` gives; meanwhile the guard reads turn and history, of which the check then has less."""
+    """The answer that `ask` gives; meanwhile the guard reads turn and history, of which the check then has less.
+
+    The reading is waited for as long as `left` says, in seconds.
+    """
 
     async def read() -> None:
         with suppress(Exception):  # what goes wrong here the check will say
             judge.guard.prepare(conversation.turn, conversation)
 
-    reading: Handle[None] | None = None
-    with suppress(RuntimeError):  # no thread to be had: the check reads for itself
-        reading = runner.start(read, blocking=True, timed=False)
-    running = [] if reading is None else [reading]
+    running = [runner.start(read, blocking=True, timed=False)]
     try:
         answer = await ask()
-    except BaseException:
+        if answer.text is not None:  # otherwise nothing will be checked, so nothing is waited for
+            await runner.wait(running, left())
+    finally:
         await runner.drop(running)
-        raise
-    if answer.text is None:  # nothing will be checked, so nothing is waited for
-        await runner.drop(running)
-    else:
-        await runner.wait(running, None)
     return answer
 
 
@@ -239,7 +243,7 @@ async def _decide(
         shadow = judge.policy.shadow
         ask = partial(ask_rewriter, runner, rewriting.ask, timeout, judge.telemetry, shadow=shadow)
         answer = await while_reading(runner, judge, rewriting.conversation, ask)
-    decision = await runner.compute(partial(judge.decide, rewriting.conversation, answer, reference_date))
+    decision = await compute(runner, partial(judge.decide, rewriting.conversation, answer, reference_date))
     judge.telemetry.decided(decision, judge.profile)
     return decision
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
+from asyncio import CancelledError
 from collections.abc import Callable, Coroutine
 from concurrent import futures
 from typing import Any, TypeVar
@@ -37,7 +38,8 @@ def drive(flow: Coroutine[Any, Any, T]) -> T:
 def in_thread(job: Job[T], *, timed: bool) -> futures.Future[T]:
     """Starts `job` in a daemon thread that has a copy of the context.
 
-    A job that is `timed` fails with `ThreadLimitError` where too many abandoned threads still run.
+    A job that is `timed` fails with `ThreadLimitError` where too many abandoned threads still run. Where the system
+    gives no thread, the job is done in this one.
     """
     future: futures.Future[T] = futures.Future()
     if timed and len(_abandoned) >= MAX_ABANDONED:
@@ -55,7 +57,10 @@ def in_thread(job: Job[T], *, timed: bool) -> futures.Future[T]:
         else:
             future.set_result(result)
 
-    threading.Thread(target=work, name="rewriteguard", daemon=True).start()
+    try:
+        threading.Thread(target=work, name="rewriteguard", daemon=True).start()
+    except RuntimeError:  # the system gives no more threads: late is better than not at all
+        work()
     return future
 
 
@@ -71,6 +76,6 @@ def settled(job: Job[T]) -> futures.Future[T]:
     future: futures.Future[T] = futures.Future()
     try:
         future.set_result(drive(job()))
-    except Exception as error:  # noqa: BLE001 - as in a thread: the caller asks `error_of` what came of the job
+    except (Exception, CancelledError) as error:  # noqa: BLE001 - as in a thread: the caller asks `error_of` about it
         future.set_exception(error)
     return future

@@ -85,6 +85,7 @@ RULES: dict[str, Rule] = {
     "altered.roles": _reject(Fault.ALTERED),
     "altered.lookalike": _reject(Fault.ALTERED),
     "low_trust": _hedge(Fault.LOW_TRUST),
+    "low_trust.syntax": _hedge(Fault.LOW_TRUST),
     "not_checked.nothing": _hedge(Fault.NOT_CHECKED),
     "not_checked.language": _hedge(Fault.NOT_CHECKED),
     "not_checked.size": _hedge(Fault.NOT_CHECKED),

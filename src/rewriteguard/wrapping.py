@@ -42,7 +42,8 @@ def without_reasoning(text: str) -> str:
     return "" if tags and not text[: tags[0].start()].strip() else text
 
 
-_TEMPLATE = re.compile(
+# Marks of the chat templates in wide use, which stand around messages and say nothing.
+TEMPLATE = re.compile(
     r"""
     <\|start_header_id\|>\w{1,20}<\|end_header_id\|>
     | <\|im_start\|>(?:\w{1,20}(?=\n))?
@@ -59,7 +60,7 @@ def _without_template(text: str) -> str:
     """The first text between the markers of a chat template; behind an instruction's end where there is one."""
     if "[/INST]" in text:
         text = text.rsplit("[/INST]", 1)[1] if text.rsplit("[/INST]", 1)[1].strip() else text
-    return next((part for part in _TEMPLATE.split(text) if part.strip()), "")
+    return next((part for part in TEMPLATE.split(text) if part.strip()), "")
 
 
 _FENCE_OPEN = re.compile(r"\A(?:```|~~~)(?:[\w+-]{0,20}[ \t]*\n)?")

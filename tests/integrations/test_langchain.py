@@ -9,6 +9,7 @@ import pytest
 from langchain_classic.chains import create_history_aware_retriever, create_retrieval_chain
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, ChatMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
@@ -27,6 +28,7 @@ from rewriteguard.integrations.langchain import (
     GuardedRetriever,
     create_guarded_history_aware_retriever,
     guard_history_aware_retriever,
+    with_scores,
 )
 from rewriteguard.policy import Policy
 from rewriteguard.telemetry import spans
@@ -566,6 +568,55 @@ def test_scores_are_used_where_the_caller_names_them(keywords):
     chain = history_chain(retriever=Scored())
     assert ids(guard_history_aware_retriever(chain, guard=FakeGuard()).invoke(FOLLOW_UP))[0] == "f"
     assert ids(guard_history_aware_retriever(chain, guard=FakeGuard(), **keywords).invoke(FOLLOW_UP))[0] == "p"
+
+
+class Letters(Embeddings):
+    """How often each letter stands in a text."""
+
+    def embed_query(self, text):
+        return [text.lower().count(letter) + 0.01 for letter in "abcdefghijklmnopqrstuvwxyz"]
+
+    def embed_documents(self, texts):
+        return [self.embed_query(text) for text in texts]
+
+
+class Distances(InMemoryVectorStore):
+    """Gives how far a document is, best first, as some stores do."""
+
+    def similarity_search_with_score(self, query, k=4, **more):
+        return [(document, 1 - score) for document, score in super().similarity_search_with_score(query, k, **more)]
+
+    async def asimilarity_search_with_score(self, query, k=4, **more):
+        return self.similarity_search_with_score(query, k, **more)
+
+
+class Relevant(Distances):
+    def _select_relevance_score_fn(self):
+        return lambda distance: 1 - distance
+
+
+@pytest.mark.parametrize(("kind", "weighed"), [(InMemoryVectorStore, True), (Distances, False), (Relevant, True)])
+@pytest.mark.parametrize("in_loop", [False, True])
+async def test_a_vector_store_s_scores_are_used_where_they_are_similarities(kind, weighed, in_loop, monkeypatch):
+    store = kind(Letters())
+    store.add_documents(DOCUMENTS)
+    retriever = with_scores(store.as_retriever(search_kwargs={"k": 3}))
+    plain = [document.page_content for document in store.as_retriever(search_kwargs={"k": 3}).invoke(GOOD)]
+    assert [document.page_content for document in retriever.invoke(GOOD)] == plain
+    told = probe(monkeypatch)
+    chain = guard_history_aware_retriever(history_chain(retriever=retriever), guard=FakeGuard(), score_key="similarity")
+    found = await chain.ainvoke(FOLLOW_UP) if in_loop else chain.invoke(FOLLOW_UP)
+    assert len(found) == 3
+    [fusion] = [span for span in told.spans if "rewriteguard.fusion.weights" in span.attributes]
+    assert (list(fusion.attributes["rewriteguard.fusion.weights"]) != [1.0, 4.0, 2.0]) is weighed
+
+
+def test_scores_are_asked_of_exact_similarity_alone():
+    store = InMemoryVectorStore(Letters())
+    with pytest.raises(InputError, match="search type 'similarity', got 'mmr'"):
+        with_scores(store.as_retriever(search_type="mmr"))
+    with pytest.raises(InputError, match="expected a VectorStoreRetriever, got Words"):
+        with_scores(Words(calls=[], documents=DOCUMENTS))
 
 
 async def test_async_only_retrievers(guard):

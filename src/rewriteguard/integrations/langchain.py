@@ -23,6 +23,7 @@ from rewriteguard.assessment import Profile
 from rewriteguard.drivers import TaskRunner, ThreadRunner
 from rewriteguard.hedge import hedged_search
 from rewriteguard.integrations.langchain_chain import take_apart
+from rewriteguard.integrations.langchain_filters import GuardedQueryConstructor, guard_query_constructor
 from rewriteguard.integrations.langchain_multi import ONE, Form, document, parts_of, several, writer_of
 from rewriteguard.integrations.langchain_run import (
     Call,
@@ -32,8 +33,27 @@ from rewriteguard.integrations.langchain_run import (
     payload_of,
     settings_from,
 )
+from rewriteguard.integrations.langchain_scores import with_scores
+from rewriteguard.integrations.langchain_self_query import guard_filters, guard_self_query
 from rewriteguard.plan import Request
 from rewriteguard.threads import drive
+
+__all__ = [
+    "FAITHFUL_CONDENSE_PROMPT",
+    "GuardKeywords",
+    "GuardedChain",
+    "GuardedHydeRetriever",
+    "GuardedMultiQueryRetriever",
+    "GuardedQueryConstructor",
+    "GuardedRetriever",
+    "create_guarded_history_aware_retriever",
+    "guard_history_aware_retriever",
+    "guard_hyde",
+    "guard_multi_query_retriever",
+    "guard_query_constructor",
+    "guard_self_query",
+    "with_scores",
+]
 
 FAITHFUL_CONDENSE_PROMPT = ChatPromptTemplate.from_messages(
     [
@@ -73,9 +93,9 @@ def guard_history_aware_retriever(
         PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
     """
     parts = take_apart(chain)
-    return parts.rebind(
-        GuardedChain(rewriter=parts.rewriter, retriever=parts.retriever, settings=settings_from(keywords))
-    )
+    settings = settings_from(keywords)
+    retriever = _with_filters(parts.retriever, settings)
+    return parts.rebind(GuardedChain(rewriter=parts.rewriter, retriever=retriever, settings=settings))
 
 
 def create_guarded_history_aware_retriever(
@@ -99,9 +119,9 @@ def create_guarded_history_aware_retriever(
     """
     if "input" not in prompt.input_variables:
         raise ValueError(f"prompt: expected a variable `input`, got {prompt.input_variables}")
-    chain = GuardedChain(
-        rewriter=prompt | llm | StrOutputParser(), retriever=retriever, settings=settings_from(keywords)
-    )
+    settings = settings_from(keywords)
+    guarded = _with_filters(retriever, settings)
+    chain = GuardedChain(rewriter=prompt | llm | StrOutputParser(), retriever=guarded, settings=settings)
     return chain.with_config(run_name="chat_retriever_chain")
 
 
@@ -181,12 +201,14 @@ class GuardedRetriever(BaseRetriever):
     rewriter: Any
     k: int | None = None
     _settings: Settings = PrivateAttr()
+    _searched: Runnable[Any, Any] = PrivateAttr()
 
     def __init__(self, *, retriever: RetrieverLike, rewriter: Any, **keywords: Any) -> None:
         own = {name: keywords.pop(name) for name in list(keywords) if name in type(self).model_fields}
         super().__init__(**own, retriever=retriever, rewriter=rewriter)  # type: ignore[call-arg] # pydantic's own
         ask_for(rewriter, "", (), in_loop=False)  # says now what it would say at the first turn
         self._settings = settings_from(cast("GuardKeywords", {**keywords, "k": self.k}))
+        self._searched = _with_filters(self.retriever, self._settings)
 
     def invoke(
         self,
@@ -242,7 +264,7 @@ class GuardedRetriever(BaseRetriever):
     ) -> Request:
         config = ensure_config(config)
         history = (config.get("configurable") or {}).get("chat_history")
-        call = Call(self._settings, self.rewriter, self.retriever, config, run, in_loop, self._form(query))
+        call = Call(self._settings, self.rewriter, self._searched, config, run, in_loop, self._form(query))
         return call.request({"input": query, "chat_history": history or []}, keywords, k or self.k)
 
     def _form(self, query: str) -> Form:  # noqa: ARG002
@@ -325,3 +347,9 @@ def guard_hyde(writer: Any, retriever: RetrieverLike, **keywords: Unpack[GuardKe
     """
     chain, names = writer_of(writer)
     return GuardedHydeRetriever(retriever=retriever, rewriter=chain, names=names, **keywords)
+
+
+def _with_filters(retriever: Any, settings: Settings) -> Any:
+    """The retriever with its self-query filters guarded; shadow mode searches exactly as without the guard."""
+    judge = settings.plan.judge
+    return retriever if judge.policy.shadow else guard_filters(retriever, judge.guard, judge.telemetry)

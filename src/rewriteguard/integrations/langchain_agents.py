@@ -17,7 +17,7 @@ from langgraph.types import Command
 from rewriteguard.asking import Answer
 from rewriteguard.assessment import Profile
 from rewriteguard.decision import Decision
-from rewriteguard.drivers import TaskRunner
+from rewriteguard.drivers import TaskRunner, compute
 from rewriteguard.errors import InputError
 from rewriteguard.integrations.langchain_calls import Search, search_of
 from rewriteguard.integrations.langchain_run import host_of
@@ -74,7 +74,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         if search is None:
             return await handler(request)
         with self._span(search) as span:
-            return await handler(await TaskRunner().compute(partial(self._guarded, search, span)))
+            return await handler(await compute(TaskRunner(), partial(self._guarded, search, span)))
 
     def _span(self, search: Search) -> Span:
         config = search.config

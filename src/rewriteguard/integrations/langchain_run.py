@@ -19,8 +19,9 @@ from rewriteguard.errors import ClarificationNeeded, InputError
 from rewriteguard.guard import Guard
 from rewriteguard.integrations.langchain_multi import ONE, Form
 from rewriteguard.integrations.langchain_search import only_synchronous, own_count, require_keywords
+from rewriteguard.integrations.langchain_talk import Talk, talking
 from rewriteguard.integrations.spoken import read
-from rewriteguard.plan import Plan, Request, Result
+from rewriteguard.plan import Plan, Request, Result, Source
 from rewriteguard.policy import Policy
 from rewriteguard.rewrite import judge_from
 from rewriteguard.telemetry import Host, Telemetry
@@ -88,17 +89,23 @@ class Call:
         bridged = bool(keywords or plan.scope) and only_synchronous(self.retriever)
         awaited = self.in_loop and not bridged
         configurable = self.config.get("configurable") or {}
+        talk = Talk(conversation, configurable.get("reference_date"))
+        search, method = (self._asearch, self.retriever.ainvoke) if awaited else (self._search, self.retriever.invoke)
         return Request(
             conversation=conversation,
             ask=replace(self._ask(payload, original), read=self.form.read),
-            search=partial(self._search, self.retriever.ainvoke if awaited else self.retriever.invoke, original),
-            blocking=not awaited,
-            keywords=keywords,
+            sources=[
+                Source(
+                    partial(search, method, talk, original),
+                    blocking=not awaited,
+                    keywords=keywords,
+                    score=self.settings.score,
+                )
+            ],
             config=cast("Mapping[str, Any]", self.config),
             asked=asked,
             reference_date=configurable.get("reference_date"),
             k=wanted,
-            score=self.settings.score,
             host=cast("Host", self.run),
             metadata=self.config.get("metadata") or {},
             takes=partial(require_keywords, self.retriever),
@@ -106,9 +113,19 @@ class Call:
             unread=unread,
         )
 
-    def _search(self, method: Callable[..., Any], original: Any, query: str, origin: Origin, /, **keywords: Any) -> Any:
+    def _search(
+        self, method: Callable[..., Any], talk: Talk, original: Any, query: str, origin: Origin, /, **keywords: Any
+    ) -> Any:
         text = original if origin is Origin.ORIGINAL else query
-        return method(text, self._child(f"rewriteguard:{origin.value}"), **keywords)
+        with talking(talk):
+            return method(text, self._child(f"rewriteguard:{origin.value}"), **keywords)
+
+    async def _asearch(
+        self, method: Callable[..., Any], talk: Talk, original: Any, query: str, origin: Origin, /, **keywords: Any
+    ) -> Any:
+        text = original if origin is Origin.ORIGINAL else query
+        with talking(talk):
+            return await method(text, self._child(f"rewriteguard:{origin.value}"), **keywords)
 
     def _count(
         self, keywords: Mapping[str, Any], k: int | None, *, fused: bool
@@ -209,7 +226,7 @@ def _identity(id_key: str | None, document: Any) -> tuple[Any, ...]:
     """What makes two documents the same: the id, else the metadata of `id_key`, else text and source."""
     if not isinstance(document, Document):
         return ("item", repr(document))
-    if document.id is not None:
+    if document.id:  # some stores leave it empty
         return ("id", document.id)
     if id_key is not None and id_key in document.metadata:
         return ("key", str(document.metadata[id_key]))

@@ -44,6 +44,7 @@ EVALUATION_EVENT = "gen_ai.evaluation.result"
 CANCELLED = "rewriteguard.cancelled"
 ERROR_TYPE = "error.type"
 ARM = "rewriteguard.arm"
+SOURCE = "rewriteguard.search.source"
 PARTIAL = "rewriteguard.partial"
 FAILED_ARMS = "rewriteguard.failed_arms"
 

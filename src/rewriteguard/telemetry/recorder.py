@@ -67,12 +67,16 @@ class Telemetry:
         """The span around the check of one rewrite."""
         return Span(SpanName.CHECK, self._content)
 
-    def search(self, arm: str, query: str) -> Span:
-        """The span around the search of one arm."""
+    def search(self, arm: str, query: str, source: str = "") -> Span:
+        """The span around the search of one arm; `source` names the search where there are several."""
         return Span(
             SpanName.SEARCH,
             self._content,
-            lambda: {names.ARM: arm} | names.query_attributes(query, self._content),
+            lambda: (
+                {names.ARM: arm}
+                | ({names.SOURCE: source} if source else {})
+                | names.query_attributes(query, self._content)
+            ),
         )
 
     def fuse(self) -> Span:

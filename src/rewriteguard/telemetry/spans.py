@@ -63,6 +63,8 @@ class Span:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         if error is not None:
             self.failed(error)
+        if isinstance(error, GeneratorExit) and trace.get_current_span() is not self._span:
+            self._token = None  # closed from another context, as with a loop that is gone: nothing is attached here
         self._close()
 
     @contained

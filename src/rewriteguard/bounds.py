@@ -1,0 +1,137 @@
+"""What a time or an amount lets through, so that it can be compared with what a comparator lets through.
+
+"after 2020" keeps the days from 2021-01-01 on, and so do `> 2020-12-31`, `>= 2021-01-01` and `> 2020` of a field that
+holds years.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from fractions import Fraction
+
+from rewriteguard.extract import same_for
+from rewriteguard.extract.base import Facts, Match
+from rewriteguard.extract.quantity_number import START, number_at
+from rewriteguard.extract.quantity_units import written
+from rewriteguard.extract.time_parts import WORDS
+from rewriteguard.extract.time_value import UNIT_DAYS, Interval, interval, nearest, resolve
+from rewriteguard.tokens import Kind, ProtectedToken
+
+Days = tuple[date | None, date | None]
+"""The first day and the day behind the last; None where there is no end."""
+
+RELATIONS: dict[str, dict[Kind, str]] = {
+    "eq": {}, "in": {}, "contain": {}, "like": {},
+    "gt": {Kind.TIME: "after", Kind.QUANTITY: ">", Kind.VERSION: ">"},
+    "gte": {Kind.TIME: "since", Kind.QUANTITY: ">=", Kind.VERSION: ">="},
+    "lt": {Kind.TIME: "before", Kind.QUANTITY: "<", Kind.VERSION: "<"},
+    "lte": {Kind.TIME: "until", Kind.QUANTITY: "<=", Kind.VERSION: "<="},
+}  # fmt: skip
+"""The relation that a comparator gives to a token of a kind; other comparators are not understood."""
+
+_PART = re.compile(rf"(?:{'|'.join(WORDS['parts'])}):")
+_NUMBER = re.compile(rf"(?<![\w.,]) {START}", re.IGNORECASE | re.VERBOSE)
+
+
+def days_of(token: ProtectedToken, facts: Facts) -> tuple[Days, ...]:
+    """The days that a time keeps, in each way it may be read; none where no calendar says it.
+
+    "from 2020" is in 2020 or since 2020; a run up to the day of reference has no other end than that day.
+    """
+    running = token.value.startswith("relative") and token.relation in ("", "~")
+    today = facts.reference_date
+    found: list[Days] = []
+    for first, behind in periods(token, facts):
+        found += _kept(token.relation, first, behind)
+        if running and today is not None and behind > today:
+            found.append((first, None))
+    return tuple(dict.fromkeys(found))
+
+
+def _kept(relation: str, first: date, behind: date) -> list[Days]:
+    kept: dict[str, list[Days]] = {
+        "since": [(first, None)],
+        "after": [(behind, None)],
+        "before": [(None, first)],
+        "until": [(None, behind)],
+        "by": [(None, behind)],
+        "from": [(first, behind), (first, None)],
+        "as of": [(first, behind), (None, behind)],
+    }
+    return kept.get(relation, [(first, behind)])
+
+
+def periods(token: ProtectedToken, facts: Facts) -> tuple[Interval, ...]:
+    """The days that a time names, half-open, without its relation; several where it may be read in several ways."""
+    found: list[Interval] = []
+    for reading in token.value.split("|"):
+        value = _PART.sub("", reading, count=1)
+        days = interval(value)
+        if days is not None:
+            found.append(days)
+        elif facts.reference_date is not None:
+            near = resolve(value, facts.reference_date)
+            found += [near] if near else nearest(value, facts.reference_date)
+    return tuple(found)
+
+
+def same_days(ours: ProtectedToken, theirs: ProtectedToken, facts: Facts) -> bool:
+    """True where two times keep the same days, however they are written."""
+    if same_for(Kind.TIME)(ours, theirs, facts) is Match.SAME:
+        return True
+    slack = UNIT_DAYS.get(ours.value.split(":")[1], 0) if ".." in ours.value else 0
+    kept = days_of(ours, facts)
+    pairs = [(days, own) for days in days_of(theirs, facts) for own in kept]
+    if _PART.match(ours.value) and any(_holds(own, days) for days, own in pairs):  # "the early 1960s": no day is named
+        return True
+    return any(_close(days[0], own[0], slack) and _close(days[1], own[1], slack) for days, own in pairs)
+
+
+def is_rougher(theirs: ProtectedToken, ours: ProtectedToken, facts: Facts) -> bool:
+    """True for a year in place of one of its days, where no day that the user wants is lost."""
+    if not theirs.relation and same_for(Kind.TIME)(theirs, ours, facts) is Match.NARROWER:
+        return True
+    return any(
+        _holds(named, own) and named != own and any(_holds(kept, wanted) for wanted in days_of(ours, facts))
+        for named in periods(theirs, facts)
+        for own in periods(ours, facts)
+        for kept in days_of(theirs, facts)
+    )
+
+
+def _holds(outer: Days, inner: Days) -> bool:
+    first = outer[0] is None or (inner[0] is not None and outer[0] <= inner[0])
+    behind = outer[1] is None or (inner[1] is not None and inner[1] <= outer[1])
+    return first and behind
+
+
+def _close(one: date | None, other: date | None, slack: int) -> bool:
+    if one is None or other is None:
+        return one is other
+    return abs((one - other).days) <= slack
+
+
+def numbers_of(token: ProtectedToken) -> frozenset[str]:
+    """The numbers that a field may hold for an amount: in the unit that was said, in its base unit, a share of one.
+
+    "5 km" is 5 in a field of kilometres and 5000 in one of metres; the ends of a range are joined by dots.
+    """
+    base = [reading.split(" ")[0] for reading in token.value.split("|")]
+    said = list(_numbers_in(token.text))
+    found = {*base, "..".join(map(written, said))}
+    if token.value.endswith("percent"):
+        found.add("..".join(written(number / 100) for number in said))
+    return frozenset(found)
+
+
+def _numbers_in(text: str) -> Iterator[Fraction]:
+    end = 0
+    for m in _NUMBER.finditer(text):
+        number = (
+            number_at(text, m.start(), money="$" in text or "€" in text or "£" in text) if m.start() >= end else None
+        )
+        if number is not None:
+            end = number.end
+            yield number.value

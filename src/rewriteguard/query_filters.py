@@ -1,0 +1,50 @@
+"""Checks a filter that a model derived from a turn, with the process-wide guard or one's own."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from rewriteguard import arguments
+from rewriteguard.filter_check import MAX_LIMIT
+from rewriteguard.filter_finding import FilterAssessment
+from rewriteguard.guard import Guard
+from rewriteguard.rewrite import default_guard
+
+
+def check_filter(
+    structured_query: Any,
+    turn: Any,
+    history: Any = (),
+    *,
+    developer_filter: Any = None,
+    guard: Guard | None = None,
+    reference_date: date | None = None,
+    max_limit: int | None = MAX_LIMIT,
+) -> FilterAssessment:
+    """The finding about a filter that a model derived from the turn: `Guard.check_filter`.
+
+    Args:
+        structured_query: A LangChain structured query, operation or comparison, or a MongoDB-style mapping.
+        turn: The user's own turn, not a rewrite of it: a string or a message.
+        history: The messages before the turn, oldest first, in any supported form.
+        developer_filter: The application's own filter, in either form; the model may not name its fields.
+        guard: None is one process-wide guard.
+        reference_date: The day that "today" means; without it a relative period and a date cannot be compared.
+        max_limit: The cap of the number of results; None caps nothing.
+
+    Raises:
+        InputError: The turn is not text, a filter cannot be read, or another argument is of no use.
+        HistoryError: An item of the history has an unknown shape.
+        PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
+    """
+    if guard is not None:
+        arguments.instance("guard", guard, Guard)
+    return (guard or default_guard()).check_filter(
+        structured_query,
+        turn,
+        history,
+        developer_filter=developer_filter,
+        reference_date=reference_date,
+        max_limit=max_limit,
+    )
