@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from datetime import date, datetime
 from typing import Any
 
 from rewriteguard.errors import InputError
@@ -49,3 +51,26 @@ def seconds(name: str, value: Any) -> None:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or value <= 0:
         raise InputError(f"{name}: expected a number of seconds above 0 or None, got {value!r}")
+
+
+def day(name: str, value: Any) -> date | None:
+    """The day of a date or a moment; None where there is none.
+
+    Raises:
+        InputError: It is something else.
+    """
+    if value is not None and not isinstance(value, date):
+        raise InputError(f"{name}: expected a date, got {type(value).__name__}")
+    return value.date() if isinstance(value, datetime) else value
+
+
+def keywords(given: Mapping[str, Any], known: type) -> None:
+    """Raises where a keyword is none of those that the typed dictionary `known` names.
+
+    Raises:
+        InputError: Some are not.
+    """
+    unknown = sorted(set(given) - set(known.__annotations__))
+    if unknown:
+        names = ", ".join(sorted(known.__annotations__))
+        raise InputError(f"unknown keywords {', '.join(unknown)}; expected some of {names}")

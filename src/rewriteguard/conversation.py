@@ -218,3 +218,28 @@ def _string(text: Any, index: int) -> str:
 
 def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
+
+
+def text_from(value: Any, name: str) -> str:
+    """A plain string from a string, a string subclass or a message.
+
+    Raises:
+        InputError: It has no text.
+    """
+    if isinstance(value, str):
+        return str(value)
+    content = text_of(getattr(value, "content", None)) if hasattr(value, "content") else None
+    if content is None:
+        raise InputError(f"{name}: expected a string or a message with text, got {type(value).__name__}")
+    return content
+
+
+def texts_from(values: Any, name: str) -> list[str]:
+    """The texts of a list of strings or messages.
+
+    Raises:
+        InputError: It is no list, or an item has no text.
+    """
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InputError(f"{name}: expected a list of strings or messages, got {type(values).__name__}")
+    return [text_from(value, f"{name}[{place}]") for place, value in enumerate(values)]

@@ -44,9 +44,9 @@ def form_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Findi
     elif _repeats_question(turn, rewrite, past):
         yield Finding("not_a_query.repeated", None, (_whole(rewrite),))
     yield from syntax_findings(turn, rewrite, past)
-    for word in rewrite.words:
-        disguised = _mixes_scripts(word.text) or _is_disguised(word.text, [turn, *past.readings])
-        if disguised and word.text not in turn.text:
+    said = (turn, *past.readings)
+    for word in () if rewrite.text.isascii() else rewrite.words:
+        if (_mixes_scripts(word.text) or _is_disguised(word.text, said)) and word.text not in turn.text:
             yield Finding("altered.lookalike", Kind.ENTITY, (Evidence("rewrite", word.text, word.start, word.end),))
     ours, theirs = language_of_turn(turn, past), language_of(rewrite.text)
     if are_apart(ours, theirs) and _has_new_words(turn, rewrite, past):

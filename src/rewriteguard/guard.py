@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date
 from threading import Lock
 from typing import Any
 
@@ -15,11 +15,11 @@ from rewriteguard import arguments, extract
 from rewriteguard.assess import MAX_REWRITE, MAX_TURN, assess, is_dependent, texts_of
 from rewriteguard.assessment import Assessment, Profile
 from rewriteguard.carry import CarriedQuery, carried_query
-from rewriteguard.conversation import Conversation, text_of
+from rewriteguard.conversation import Conversation, text_from, texts_from
 from rewriteguard.decision import Decision, Reason
 from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.extract.base import Extractor, Facts
-from rewriteguard.extract.entity import canonical
+from rewriteguard.extract.entity import equivalents_of
 from rewriteguard.filter_check import MAX_LIMIT, assess_filter
 from rewriteguard.filter_finding import FilterAssessment
 from rewriteguard.policy import Policy, decide, decide_without_rewrite
@@ -56,7 +56,7 @@ class Guard:
     ) -> None:
         if history_window is not None and (not isinstance(history_window, int) or history_window < 0):
             raise InputError(f"history_window: expected a number of messages of at least 0, got {history_window!r}")
-        self._equivalents = _equivalents(aliases or {})
+        self._equivalents = equivalents_of(aliases or {})
         self._window = history_window
         self._read = Reader(extractors)
         carried: LRUCache[Any, CarriedQuery] = LRUCache(_CACHED_CHECKS)
@@ -79,7 +79,7 @@ class Guard:
         Raises:
             InputError: `text` is not a string.
         """
-        return self._read(_string(text, "text"), True).tokens
+        return self._read(text_from(text, "text"), True).tokens
 
     def prepare(self, turn: Any, history: Any = ()) -> None:
         """Reads a turn and its history now, so that the check of a rewrite that comes later has less to do.
@@ -177,7 +177,7 @@ class Guard:
             structured_query,
             self._read(conversation.turn[:MAX_TURN], True),
             self._read.past(conversation.history),
-            Facts(_day(reference_date), self._equivalents),
+            Facts(arguments.day("reference_date", reference_date), self._equivalents),
             self._read,
             developer_filter=developer_filter,
             max_limit=max_limit,
@@ -239,7 +239,7 @@ class Guard:
             HistoryError: An item of the history has an unknown shape.
         """
         conversation = Conversation.read(turn, history, self._window)
-        given = _strings(rewrites)
+        given = texts_from(rewrites, "rewrites")
         assessment = self._check_all(conversation, given, profile, reference_date, filter)
         return self._decide(conversation, assessment, policy or _DEFAULT_POLICY, given)
 
@@ -285,11 +285,12 @@ class Guard:
     def _check_all(
         self, conversation: Conversation, rewrites: Any, profile: Profile, reference_date: date | None, filtered: Any
     ) -> SetAssessment:
-        listed = listed_queries(_strings(rewrites), passages=profile == Profile.EXPAND)
+        listed = listed_queries(texts_from(rewrites, "rewrites"), passages=profile == Profile.EXPAND)
         if not listed:
             raise InputError("rewrites: expected at least one query, got none")
         # Sub-questions are read as any rewrite: what one of them may leave out shows only beside the others.
         alone = Profile.CONDENSE if profile == Profile.DECOMPOSE else profile
+        self._read.together(*(text for each in listed for text in texts_of(conversation, each.text, self._read)))
         found = [self._check(conversation, each.text, alone, reference_date, filtered) for each in listed]
         members = [
             Member(replace(a, raw_rewrite=each.raw), self._read(a.rewrite[:MAX_REWRITE], True))
@@ -301,10 +302,10 @@ class Guard:
     def _check(
         self, conversation: Conversation, rewrite: Any, profile: Profile, reference_date: date | None, filtered: Any
     ) -> Assessment:
-        day = _day(reference_date)
+        day = arguments.day("reference_date", reference_date)
         if profile not in list(Profile):
             raise InputError(f"profile: expected one of {', '.join(Profile)}, got {profile!r}")
-        text = _string(rewrite, "rewrite")
+        text = text_from(rewrite, "rewrite")
         if filtered is None and _is_short(conversation):
             return self._assess_again(conversation, text, Profile(profile), day)
         return self._assess_uncached(conversation, text, Profile(profile), day, filtered)
@@ -318,7 +319,7 @@ class Guard:
         for row in rows:
             with suppress(InputError, HistoryError):
                 conversation = Conversation.read(row.turn, row.history, self._window)
-                texts += texts_of(conversation, _string(row.rewrite, "rewrite"), self._read)
+                texts += texts_of(conversation, text_from(row.rewrite, "rewrite"), self._read)
         with suppress(Exception):  # an extractor of the application; the check of that row will say it at its place
             self._read.together(*texts)
 
@@ -344,44 +345,9 @@ class Guard:
         )
 
 
-def _day(reference_date: Any) -> date | None:
-    if reference_date is not None and not isinstance(reference_date, date):
-        raise InputError(f"reference_date: expected a date, got {type(reference_date).__name__}")
-    return reference_date.date() if isinstance(reference_date, datetime) else reference_date
-
-
 def _is_short(conversation: Conversation) -> bool:
     return sum(len(message.text) for message in conversation.history) + len(conversation.turn) <= _LONGEST_CACHED
 
 
 def _carried(conversation: Conversation) -> CarriedQuery:
     return carried_query(conversation.turn, conversation.history)
-
-
-def _equivalents(aliases: Mapping[str, Iterable[str]]) -> Mapping[str, frozenset[str]]:
-    """For each name, every other name of the same thing, in canonical form."""
-    table: dict[str, frozenset[str]] = {}
-    for name, others in aliases.items():
-        if isinstance(others, str) or not isinstance(others, Iterable):
-            raise InputError(f"aliases[{name!r}]: expected a list of names, got {type(others).__name__}")
-        group = frozenset(canonical(form) for form in (name, *others))
-        for form in group:
-            table[form] = table.get(form, frozenset()) | (group - {form})
-    return table
-
-
-def _strings(values: Any) -> list[str]:
-    """The texts of a list of strings or messages."""
-    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise InputError(f"rewrites: expected a list of strings or messages, got {type(values).__name__}")
-    return [_string(value, f"rewrites[{place}]") for place, value in enumerate(values)]
-
-
-def _string(value: Any, name: str) -> str:
-    """A plain string from a string, a string subclass or a message."""
-    if isinstance(value, str):
-        return str(value)
-    content = text_of(getattr(value, "content", None)) if hasattr(value, "content") else None
-    if content is None:
-        raise InputError(f"{name}: expected a string or a message with text, got {type(value).__name__}")
-    return content

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -21,7 +20,7 @@ from rewriteguard.errors import ScopeError
 from rewriteguard.fuse import Fused, fuse, margins
 from rewriteguard.identity import identities
 from rewriteguard.plan import Plan, Request, Result
-from rewriteguard.rewrite import notify, while_reading
+from rewriteguard.rewrite import notify, today_in_utc, while_reading
 from rewriteguard.telemetry import Span
 
 _CHECK = 0.1  # seconds that a check has at least: a rewrite that came in the last moment is not thrown away unread
@@ -85,7 +84,7 @@ async def _decision(runner: Runner, plan: Plan, request: Request, flight: Flight
     if request.unread is not None:
         judge.telemetry.failed("guard", request.unread)
         return judge.unread(request.conversation, await _unguarded_answer(runner, plan, request))
-    today = request.reference_date or datetime.now(UTC).date()
+    today = request.reference_date or today_in_utc()
     answer = await _answer(runner, plan, request, flight, budget)
     left = budget.left() if answer.text is not None else None  # without a rewrite there is nothing to read
     try:
@@ -173,7 +172,7 @@ def _joined(landed: Sequence[Landed]) -> list[Any]:
     for each in landed:
         if each.found is None:
             raise each.error or TimeoutError("a search did not answer")
-        items += [hit.item for place, hit in enumerate(each.found.hits) if hit.item not in items]
+        items += [hit.item for hit in each.found.hits if hit.item not in items]
     return items
 
 

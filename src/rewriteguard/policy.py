@@ -53,7 +53,7 @@ class _Rows(Mapping[Verdict, Weights]):
 _WEIGHTS = _Rows(preserved=Weights(1, 4, 2), uncertain=Weights(1, 2, 2), changed=Weights(1, 0, 1))
 _NO_REWRITE = Weights(1, 0, 1)
 _FUSION_K = 2
-_HYBRID_K = 5
+_HYBRID_K = 5  # for BM25 and dense lists together; chosen before `benchmarks/retrieval.py`, which measures it
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,20 +22,20 @@ def check_filter(
     reference_date: date | None = None,
     max_limit: int | None = MAX_LIMIT,
 ) -> FilterAssessment:
-    """The finding about a filter that a model derived from the turn: `Guard.check_filter`.
+    """The finding about a filter that a model derived from the turn: `Guard.check_filter` of `guard`.
+
+    The other arguments are those of `Guard.check_filter`, and so are the errors.
 
     Args:
-        structured_query: A LangChain structured query, operation or comparison, or a MongoDB-style mapping.
-        turn: The user's own turn, not a rewrite of it: a string or a message.
-        history: The messages before the turn, oldest first, in any supported form.
-        developer_filter: The application's own filter, in either form; the model may not name its fields.
+        structured_query: The filter.
+        turn: The user's own turn.
+        history: The messages before it.
+        developer_filter: The application's own filter.
         guard: None is one process-wide guard.
-        reference_date: The day that "today" means; without it a relative period and a date cannot be compared.
-        max_limit: The cap of the number of results; None caps nothing.
+        reference_date: The day that "today" means.
+        max_limit: The cap of the number of results.
 
     Raises:
-        InputError: The turn is not text, a filter cannot be read, or another argument is of no use.
-        HistoryError: An item of the history has an unknown shape.
         PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
     """
     if guard is not None:

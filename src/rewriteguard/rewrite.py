@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import lru_cache, partial
 from threading import Lock
 from typing import Any
@@ -195,6 +195,11 @@ def notify(telemetry: Telemetry, on_decision: Callable[[Decision], Any] | None, 
         on_decision(decision)
     except Exception as error:  # noqa: BLE001 - the application's callback must not break its retrieval
         telemetry.failed("on_decision", error)
+
+
+def today_in_utc() -> date:
+    """The day that "today" means where the application does not say it."""
+    return datetime.now(UTC).date()
 
 
 async def while_reading(

@@ -9,13 +9,14 @@ Source: proper-noun tags and capitals found the names of chat text; the small mo
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import DamerauLevenshtein
 from spacy.tokens import Doc, Token
 
+from rewriteguard.errors import InputError
 from rewriteguard.extract.base import Facts, Match, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
@@ -149,3 +150,19 @@ def _close(text: str, run: Sequence[Token]) -> Iterable[ProtectedToken]:
     if run:
         start, end = run[0].idx, run[-1].idx + len(run[-1])
         yield token(Kind.ENTITY, text, start, end, canonical(text[start:end]))
+
+
+def equivalents_of(aliases: Mapping[str, Iterable[str]]) -> Mapping[str, frozenset[str]]:
+    """For each name, every other name of the same thing, in canonical form.
+
+    Raises:
+        InputError: The names of a thing are no list.
+    """
+    table: dict[str, frozenset[str]] = {}
+    for name, others in aliases.items():
+        if isinstance(others, str) or not isinstance(others, Iterable):
+            raise InputError(f"aliases[{name!r}]: expected a list of names, got {type(others).__name__}")
+        group = frozenset(canonical(form) for form in (name, *others))
+        for form in group:
+            table[form] = table.get(form, frozenset()) | (group - {form})
+    return table

@@ -14,9 +14,10 @@ from rewriteguard.asking import Answer, rewritten_text
 from rewriteguard.decision import Action, Decision, Reason
 from rewriteguard.errors import InputError
 from rewriteguard.guard import Guard
-from rewriteguard.integrations.one_query import one_query_from, today_in_utc
+from rewriteguard.integrations.one_query import one_query_from
 from rewriteguard.integrations.spoken import read
 from rewriteguard.policy import Policy
+from rewriteguard.rewrite import today_in_utc
 from rewriteguard.telemetry import Telemetry
 
 

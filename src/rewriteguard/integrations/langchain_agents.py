@@ -21,8 +21,9 @@ from rewriteguard.drivers import TaskRunner, compute
 from rewriteguard.errors import InputError
 from rewriteguard.integrations.langchain_calls import Search, search_of
 from rewriteguard.integrations.langchain_run import host_of
-from rewriteguard.integrations.one_query import OneQueryKeywords, one_query_from, query_of, today_in_utc
+from rewriteguard.integrations.one_query import OneQueryKeywords, one_query_from, query_of
 from rewriteguard.policy import decide
+from rewriteguard.rewrite import today_in_utc
 from rewriteguard.telemetry import Span
 
 if TYPE_CHECKING:  # LangChain has moved this type between its packages

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, ClassVar, TypedDict, Unpack
 
 from langchain_core.callbacks.manager import AsyncParentRunManager, ParentRunManager
@@ -20,7 +19,6 @@ from pydantic import ConfigDict
 
 from rewriteguard import arguments
 from rewriteguard.assessment import Profile, Verdict
-from rewriteguard.errors import InputError
 from rewriteguard.filter_check import MAX_LIMIT
 from rewriteguard.filter_finding import FilterAssessment
 from rewriteguard.filter_merge import parts_beside
@@ -28,7 +26,7 @@ from rewriteguard.guard import Guard
 from rewriteguard.integrations.langchain_talk import Talk, current_talk
 from rewriteguard.integrations.langchain_translate import all_of, directive_of
 from rewriteguard.integrations.spoken import read
-from rewriteguard.rewrite import default_guard
+from rewriteguard.rewrite import default_guard, today_in_utc
 from rewriteguard.telemetry import Telemetry, default_telemetry
 
 _log = logging.getLogger("rewriteguard")
@@ -89,7 +87,7 @@ class Filtering:
             talk.conversation.turn,
             talk.conversation,
             developer_filter=self.fixed,
-            reference_date=talk.reference_date or datetime.now(UTC).date(),
+            reference_date=talk.reference_date or today_in_utc(),
             max_limit=self.max_limit,
         )
         kept = all_of(parts_beside(self.fixed, assessment))
@@ -177,10 +175,7 @@ def guard_query_constructor(
         InputError: A keyword is unknown, or has a value that cannot be used.
         PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
     """
-    unknown = sorted(set(keywords) - set(FilterKeywords.__annotations__))
-    if unknown:
-        known = ", ".join(sorted(FilterKeywords.__annotations__))
-        raise InputError(f"unknown keywords {', '.join(unknown)}; expected some of {known}")
+    arguments.keywords(keywords, FilterKeywords)
     arguments.instance("constructor", constructor, Runnable)
     arguments.count("max_limit", keywords.get("max_limit"))
     arguments.function("on_filter", keywords.get("on_filter"))

@@ -176,10 +176,7 @@ def settings_from(keywords: GuardKeywords) -> Settings:
         InputError: A keyword is unknown, or has a value that cannot be used.
         PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
     """
-    unknown = sorted(set(keywords) - set(GuardKeywords.__annotations__))
-    if unknown:
-        known = ", ".join(sorted(GuardKeywords.__annotations__))
-        raise InputError(f"unknown keywords {', '.join(unknown)}; expected some of {known}")
+    arguments.keywords(keywords, GuardKeywords)
     profile = keywords.get("profile", Profile.CONDENSE)
     judge = judge_from(keywords.get("guard"), keywords.get("policy"), profile, keywords.get("telemetry"))
     plan = Plan(

@@ -28,7 +28,7 @@ def with_scores(retriever: VectorStoreRetriever) -> VectorStoreRetriever:
     Raises:
         InputError: It is another retriever, or searches by another type.
     """
-    if not isinstance(retriever, VectorStoreRetriever) or type(retriever) is not VectorStoreRetriever:
+    if type(retriever) is not VectorStoreRetriever:
         raise InputError(f"retriever: expected a VectorStoreRetriever, got {type(retriever).__name__}")
     if retriever.search_type != "similarity":
         raise InputError(f"retriever: expected the search type 'similarity', got {retriever.search_type!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any, TypedDict
 
 from rewriteguard import arguments
@@ -13,11 +13,11 @@ from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action, Decision
 from rewriteguard.drivers import call
-from rewriteguard.errors import ClarificationNeeded, InputError
+from rewriteguard.errors import ClarificationNeeded
 from rewriteguard.guard import Guard
 from rewriteguard.integrations.spoken import read
 from rewriteguard.policy import Policy
-from rewriteguard.rewrite import Judge, asafe_rewrite, judge_from, notify, safe_rewrite
+from rewriteguard.rewrite import Judge, asafe_rewrite, judge_from, notify, safe_rewrite, today_in_utc
 from rewriteguard.telemetry import Span, Telemetry
 from rewriteguard.threads import drive
 
@@ -110,10 +110,7 @@ def one_query_from(keywords: OneQueryKeywords) -> OneQuery:
         InputError: A keyword is unknown, or has a value that cannot be used.
         PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
     """
-    unknown = sorted(set(keywords) - set(OneQueryKeywords.__annotations__))
-    if unknown:
-        known = ", ".join(sorted(OneQueryKeywords.__annotations__))
-        raise InputError(f"unknown keywords {', '.join(unknown)}; expected some of {known}")
+    arguments.keywords(keywords, OneQueryKeywords)
     arguments.function("on_decision", keywords.get("on_decision"))
     judge = judge_from(keywords.get("guard"), keywords.get("policy"), Profile.CONDENSE, keywords.get("telemetry"))
     policy = Policy.single() if keywords.get("policy") is None else judge.policy
@@ -130,8 +127,3 @@ def query_of(decision: Decision) -> str:
     if decision.action is Action.CLARIFY:
         raise ClarificationNeeded(decision.candidates)
     return decision.query
-
-
-def today_in_utc() -> date:
-    """The day that "today" means where the application does not say it."""
-    return datetime.now(UTC).date()
