@@ -82,6 +82,10 @@ RULES: list[tuple[str, str, tuple[tuple[str, str], ...], str, str]] = [
     # Names: a slip is in doubt, another country is not.
     ("When did Massachussets ban it?", "When did Massachusetts ban it?", (), "altered.doubtful", "uncertain"),
     ("Do I need a visa for Iceland?", "Do I need a visa for Ireland?", (), "altered.entity", "changed"),
+    # Names: the rest of one that the history began is in doubt, one that shares a word with another is not.
+    ("Where does she live?", "Where does Ada Venn Moore live?", BAND, "invented.completed", "uncertain"),
+    ("Where does she live?", "Where does Ada Moore live?", BAND, "invented.entity", "changed"),
+    ("Where does she live?", "Where does Ida Moore live?", BAND, "invented.entity", "changed"),
     # Self-corrections.
     ("Trains to Bath, no sorry, Bristol?", "Trains to Bath?", (), "correction_lost", "changed"),
     ("Trains to Bath, no sorry, Bristol?", "Trains to Bath and Bristol?", (), "correction_lost.half", "uncertain"),
@@ -117,6 +121,7 @@ PRESERVED: list[tuple[str, str, tuple[tuple[str, str], ...]]] = [
     ),
     ("What was their first record?", "Which record did the Larkhill Singers make first?", BAND),
     ("When pregnant what should I avoid eating?", "What should I avoid eating when pregnant?", ()),
+    ("Who paid for the first?", "Who paid for the first record of the Larkhill Singers?", BAND),
     ("How long ago did they form?", "When did the Larkhill Singers form?", BAND),
     ("How long until the fair opens?", "When does the fair open?", ()),
     ("How long is the pass valid?", "Until when is the pass valid?", ()),

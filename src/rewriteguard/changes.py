@@ -11,6 +11,7 @@ from rewriteguard.extract.base import Match
 from rewriteguard.extract.comparison import is_graded
 from rewriteguard.extract.entity import resembles
 from rewriteguard.extract.negation import CONTRAST
+from rewriteguard.grounding import completes_name
 from rewriteguard.phrases import END_MARKS
 from rewriteguard.regions import OPENERS, UnitKind
 from rewriteguard.repairs import Repair
@@ -76,8 +77,14 @@ def change_findings(scene: Scene, licence: Licence) -> Iterable[Finding]:
         if licence.add and token.kind in (Kind.NEGATION, Kind.QUANTIFIER) and not _turns_round(scene, token):
             continue
         if token.kind is not Kind.TOPIC:
-            reworded = _is_phrased_anew(scene, token)
-            yield Finding(f"invented.{'reworded' if reworded else token.kind.value}", token.kind, (in_rewrite(token),))
+            yield Finding(f"invented.{_invented_row(scene, token)}", token.kind, (in_rewrite(token),))
+
+
+def _invented_row(scene: Scene, token: ProtectedToken) -> str:
+    """The row of the rule table for a token of the rewrite that nobody said."""
+    if _is_phrased_anew(scene, token):
+        return "reworded"
+    return "completed" if token.kind is Kind.ENTITY and completes_name(token, scene.rewrite, scene.past) else token.kind
 
 
 def _is_wider(scene: Scene, ours: ProtectedToken, theirs: ProtectedToken) -> bool:

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from rewriteguard.extract import same_for
 from rewriteguard.extract.base import Facts, Match
+from rewriteguard.extract.entity import canonical
 from rewriteguard.extract.negation import EXCLUSION
 from rewriteguard.reading import Past, Reading
 from rewriteguard.saying import is_paraphrased
+from rewriteguard.support import is_content
 from rewriteguard.tokens import LITERAL, Kind, ProtectedToken
 from rewriteguard.words import Word
 
@@ -53,6 +55,23 @@ def source_beside(token: ProtectedToken, rewrite: Reading, past: Past, facts: Fa
         if excluded or (said and any(reading.vocabulary.holds(w) for w in (*before, *behind))):
             return message.index
     return None
+
+
+def completes_name(token: ProtectedToken, rewrite: Reading, past: Past) -> bool:
+    """True for "Trevor Horn" where the history says "Horn": every name that shares a word with it is a part of it.
+
+    Where another name shares one ("Ann Horn"), the rewrite says another.
+    """
+    words = {canonical(w.text) for w in rewrite.words_of(token) if is_content(w)}
+    names = [
+        {canonical(w.text) for w in reading.words_of(t) if is_content(w)}
+        for reading in past.readings
+        for t in reading.tokens
+        if t.kind is Kind.ENTITY
+    ]
+    sharing = [name for name in names if name & words]
+    opening = any(w.text[:1].isupper() and canonical(w.text) in words for r in past.readings for w in r.words)
+    return (opening or bool(sharing)) and all(name <= words for name in sharing)
 
 
 def _says(reading: Reading, token: ProtectedToken, facts: Facts) -> bool:

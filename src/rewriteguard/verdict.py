@@ -56,6 +56,7 @@ RULES: dict[str, Rule] = {
     "altered.unsaid": _hedge(Fault.ALTERED),
     "invented.question": _reject(Fault.INVENTED),
     "invented.fill": _hedge(Fault.INVENTED),
+    "invented.completed": _hedge(Fault.INVENTED),
     "altered.word": _hedge(Fault.ALTERED),
     "invented.words": _hedge(Fault.INVENTED),
     "altered.topic": _reject(Fault.ALTERED),

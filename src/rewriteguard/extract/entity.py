@@ -29,13 +29,15 @@ _REQUESTS = lexicon.words("regions", "requests")
 _PROPER = frozenset({"NNP", "NNPS"})
 _HEADLINE_WORDS = 4  # fewer may all be names
 _TYPO_LENGTH = 5
+# Letters with a mark that Unicode does not take apart: "Płock" and "Plock".
+_UNMARKED = str.maketrans({"ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D", "ı": "i", "æ": "ae", "Æ": "AE"})
 _SIMILAR = 80  # of 100; people's corrections of misspelt words reach it (MTRAG, CAsT 2021)
 
 
 @lru_cache(maxsize=65_536)
 def canonical(text: str) -> str:
     """The form in which two spellings of one name are equal."""
-    plain = unicodedata.normalize("NFKD", text)
+    plain = unicodedata.normalize("NFKD", text).translate(_UNMARKED)
     plain = "".join(c for c in plain if not unicodedata.combining(c)).casefold().replace("\u2019", "'")
     parts = [part.removesuffix("'s").rstrip("'") for part in plain.split()]
     if parts and parts[0] == "the" and len(parts) > 1:
