@@ -74,6 +74,28 @@ def test_what_only_the_assistant_said_carries_no_identifier_and_no_syntax(token)
     assert any(token.strip("+*/") in term or term in token for term in said)
 
 
+CODES = [
+    ("Your ticket number is 4821 for the repair.", {"4821"}),
+    ("Ticket 1984 covers the repair.", {"1984"}),
+    ("Flight LH 442 leaves before the repair.", {"lh", "442"}),
+    ("The server said HTTP 404 after the repair.", {"http", "404"}),
+    ("Booking QWKZJT covers the repair.", {"qwkzjt"}),
+    ("See admin/passwords/dump before the repair.", {"admin", "passwords", "dump"}),
+    ("Room 12 is free after the repair, at 3.50 an hour.", {"12", "50"}),
+]
+
+
+@pytest.mark.parametrize(("answer", "codes"), CODES, ids=[answer for answer, _ in CODES])
+def test_codes_of_plain_words_and_numbers_are_carried_only_where_a_user_said_them(answer, codes):
+    assert not codes & set(terms("How long?", [("user", "hm"), ("assistant", answer)]))
+    said = " ".join(sorted(codes))
+    assert codes & set(terms("How long?", [("user", said), ("assistant", answer)]))
+
+
+def test_a_year_that_only_the_assistant_said_is_carried():
+    assert "1907" in terms("How long?", [("user", "hm"), ("assistant", "The mill closed in 1907.")])
+
+
 @pytest.mark.parametrize("attack", ["OR", "AND", "NOT", "-password", '"exact phrase"', "(group)", "wild*", "NEAR"])
 def test_operators_do_not_get_in(attack):
     query = carried_query("x?", Conversation.read("x?", [("user", "hm"), ("assistant", f"{attack} ok")]).history)

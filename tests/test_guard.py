@@ -253,7 +253,7 @@ def test_decisions_without_a_rewrite(guard: Guard) -> None:
     assert (first.action, first.reason, first.query) == (Action.USE_ORIGINAL, "first_turn", "is it dimmable?")
     failed = guard.decide_without_rewrite("is it dimmable?", Reason.REWRITER_ERROR, LAMPS)
     assert failed.action is Action.FALL_BACK
-    assert [q.origin for q in failed.queries] == ["original", "carried"]
+    assert [(q.origin, q.weight) for q in failed.queries] == [("original", 1), ("carried", 1)]
     broken = guard.decide_without_rewrite("is it dimmable?", Reason.GUARD_ERROR, LAMPS)
     assert [q.origin for q in broken.queries] == ["original"]
 

@@ -17,6 +17,9 @@ from rewriteguard.policy import Policy, Weights, decide, decide_without_rewrite
 CARRIED = CarriedQuery("is it wet harbour ferry", ("harbour", "ferry"))
 
 
+OWN = {Verdict.PRESERVED: Weights(1, 3, 0), Verdict.UNCERTAIN: Weights(1, 1, 0), Verdict.CHANGED: Weights(1, 0, 0)}
+
+
 def _found(
     verdict: Verdict, *faults: Fault, rewrite: str = "Is the harbour wet?", candidates: tuple[str, ...] = ()
 ) -> Assessment:
@@ -31,18 +34,48 @@ def _arms(decision: Decision) -> list[tuple[str, float]]:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "action", "arms"),
+    ("verdict", "action", "weights"),
     [
-        (Verdict.PRESERVED, Action.FUSE, [("original", 1), ("rewrite", 4), ("carried", 2)]),
-        (Verdict.UNCERTAIN, Action.FUSE, [("original", 1), ("rewrite", 2), ("carried", 2)]),
-        (Verdict.CHANGED, Action.FALL_BACK, [("original", 1), ("carried", 1)]),
+        (Verdict.PRESERVED, Action.FUSE, {True: (1, 4, 2), False: (2, 4, 1)}),
+        (Verdict.UNCERTAIN, Action.FUSE, {True: (1, 2, 2), False: (2, 2, 1)}),
+        (Verdict.CHANGED, Action.FALL_BACK, {True: (1, 2), False: (1, 1)}),
     ],
 )
-def test_weights_by_verdict(verdict: Verdict, action: Action, arms: list[tuple[str, float]]) -> None:
-    decision = decide(Policy(), _found(verdict), CARRIED)
+@pytest.mark.parametrize("dependent", [True, False])
+def test_weights_by_verdict(
+    verdict: Verdict, action: Action, weights: dict[bool, tuple[float, ...]], dependent: bool
+) -> None:
+    decision = decide(Policy(), replace(_found(verdict), dependent=dependent), CARRIED)
     assert (decision.action, decision.proposed, decision.k) == (action, action, 2)
-    assert _arms(decision) == arms
+    origins = ["original", "rewrite", "carried"] if len(weights[dependent]) == 3 else ["original", "carried"]
+    assert _arms(decision) == list(zip(origins, weights[dependent], strict=True))
     assert decision.carried_terms == ("harbour", "ferry")
+
+
+def test_weights_of_your_own_hold_for_complete_turns_too_unless_those_have_their_own() -> None:
+    complete = replace(_found(Verdict.PRESERVED), dependent=False)
+    assert _arms(decide(Policy(weights=OWN), complete, CARRIED)) == [("original", 1), ("rewrite", 3)]
+    mine = {**OWN, Verdict.PRESERVED: Weights(5, 1, 0)}
+    apart = Policy(weights=OWN, complete_weights=mine)
+    assert _arms(decide(apart, complete, CARRIED)) == [("original", 5), ("rewrite", 1)]
+    assert _arms(decide(apart, _found(Verdict.PRESERVED), CARRIED)) == [("original", 1), ("rewrite", 3)]
+    with pytest.raises(PolicyError, match="complete_weights: no row for the verdict changed"):
+        Policy(complete_weights={Verdict.PRESERVED: Weights(1, 1, 1), Verdict.UNCERTAIN: Weights(1, 1, 1)})
+
+
+def test_weights_that_leave_no_arm_search_the_original() -> None:
+    policy = Policy(weights={**OWN, Verdict.CHANGED: Weights(0, 1, 0)})
+    for decision in (
+        decide(policy, _found(Verdict.CHANGED), CARRIED),
+        decide_without_rewrite(policy, "is it wet", Reason.REWRITER_ERROR, CARRIED),
+    ):
+        assert _arms(decision) == [("original", 1)]
+
+
+def test_where_the_rewriter_failed_the_row_of_changed_holds() -> None:
+    policy = Policy(weights={**OWN, Verdict.CHANGED: Weights(7, 1, 3)})
+    decision = decide_without_rewrite(policy, "is it wet", Reason.REWRITER_ERROR, CARRIED)
+    assert _arms(decision) == [("original", 7), ("carried", 3)]
 
 
 def test_the_one_query_is_the_cleaned_rewrite_or_the_turn_verbatim() -> None:
@@ -59,7 +92,7 @@ def test_single_searches_once() -> None:
 
 def test_strict_acts_on_uncertain_as_on_changed() -> None:
     decision = decide(Policy.strict(), _found(Verdict.UNCERTAIN, Fault.UNRESOLVED), CARRIED)
-    assert (decision.action, _arms(decision)) == (Action.FALL_BACK, [("original", 1), ("carried", 1)])
+    assert (decision.action, _arms(decision)) == (Action.FALL_BACK, [("original", 1), ("carried", 2)])
     assert decision.verdict is Verdict.UNCERTAIN
 
 
@@ -121,9 +154,6 @@ def test_a_policy_needs_a_row_for_each_verdict() -> None:
         Policy(weights={Verdict.PRESERVED: Weights(1, 1, 1), Verdict.CHANGED: Weights(1, 0, 0)})
     with pytest.raises(PolicyError, match="k"):
         Policy(k=-1)
-
-
-OWN = {Verdict.PRESERVED: Weights(1, 3, 0), Verdict.UNCERTAIN: Weights(1, 1, 0), Verdict.CHANGED: Weights(1, 0, 0)}
 
 
 @pytest.mark.parametrize("policy", [Policy(), Policy.strict(), Policy(weights=OWN)])

@@ -111,7 +111,7 @@ def test_a_changed_rewrite_is_not_searched(run):
     result = run(index, guard=FakeGuard({GOOD: Verdict.CHANGED}))
     assert index.queries == sorted([TURN, CARRIED])
     assert result.decision.action is Action.FALL_BACK
-    assert result.items == ["b", "a"]
+    assert result.items == ["b", "c"]
 
 
 def test_the_original_is_searched_while_the_rewriter_is_still_at_work(run):

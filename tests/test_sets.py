@@ -146,18 +146,18 @@ def test_the_weight_of_a_rewrite_is_shared_among_the_good_ones(guard: Guard) -> 
     decision = guard.decide_all(TURN, [FULL, "markets not open on Sundays in 2019", "2. market hours", FULL])
     assert (decision.action, decision.reason, decision.query) == ("fuse", "altered", TURN)
     assert [(q.text, q.weight, q.origin) for q in decision.queries] == [
-        (TURN, 1, "original"),
+        (TURN, 2, "original"),
         (FULL, 2, "rewrite"),
         ("2. market hours", 1, "rewrite"),
     ]
     strict = guard.decide_all(TURN, [FULL, "market hours"], policy=Policy.strict())
-    assert [(q.text, q.weight) for q in strict.queries] == [(TURN, 1), (FULL, 4)]
+    assert [(q.text, q.weight) for q in strict.queries] == [(TURN, 2), (FULL, 4)]
 
 
 def test_rejected_sets_leave_the_turn_and_the_history(guard: Guard) -> None:
     decision = guard.decide_all("Is the tent open in May?", ["Is the tent closed in May?"], TENTS)
     assert (decision.action, decision.query) == ("fall_back", "Is the tent open in May?")
-    assert [(q.weight, q.origin) for q in decision.queries] == [(1, "original"), (1, "carried")]
+    assert [(q.weight, q.origin) for q in decision.queries] == [(1, "original"), (2, "carried")]
 
 
 def test_one_search_is_the_turn_beside_which_the_queries_were_written(guard: Guard) -> None:

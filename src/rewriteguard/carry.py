@@ -43,6 +43,23 @@ _COMPOUND = re.compile(
 _LOOKALIKE = re.compile("[\u0370-\u058f\u13a0-\u13ff\u1c80-\u1c8f\u1f00-\u1fff\uab70-\uabbf]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 _UNSEEN = re.compile("[\u115f\u1160]")
+_NUMBERED = "|".join(
+    re.escape(name)
+    for key in ("numbered", "errors")
+    for name in sorted(words("identifier", key), key=lambda n: (-len(n), n))
+)
+# What may be a code although it is made of plain words and short numbers; of numbers only a year is none.
+_CODE = re.compile(
+    rf"""
+    (?P<shouted> \b [A-Z]{{2,8}} [ \t]? \d{{1,4}} \b )                     # LH 442, HTTP 404
+    | (?P<letters> \b [A-Z]{{6,64}} \b )                                   # a booking code of letters alone
+    | (?P<path> \b \w{{1,32}} (?: / \w{{1,32}} ){{2,8}} )
+    | (?P<number> \b (?i: {_NUMBERED} ) (?i: [ ] (?: number | no\.? | id ) )? (?: [ ] is | : )? [ ] \#? \d{{1,4}} \b )
+    | (?P<amount> (?<! [\w.,-] ) (?! (?: 1\d | 20 ) \d\d \b ) \d{{1,4}} (?! \w ) )
+    """,
+    re.VERBOSE,
+)
+_NO_WORD = "\N{SECTION SIGN}"  # stands in its place, so that what was joined to it becomes no word either
 _JOINT = re.compile(r"[-‐‑–—/]")
 _CONTRACTION = re.compile(r"""(?: ['’] (?: s | t | re | ve | ll | d | m ) ) \Z""", re.VERBOSE | re.IGNORECASE)
 _EDGES = " \t.,;:!?…()[]{}<>\"'`“”‘’«»*_~|"
@@ -67,9 +84,9 @@ def carried_query(turn: str, history: Sequence[Message]) -> CarriedQuery:
 
     A term's score is the sum over the messages that hold it of 0.7 to the power of the message's age in exchanges,
     times 1 for a user's message and min(2, 1 + ln tf) / 2 for an assistant's. Terms whose stem is in the turn are left
-    out. A token that is no plain word (an identifier, a URL, an e-mail, anything with query syntax, or with letters
-    that nobody sees or that look like others) is a term only where a user said it. Equal scores keep the order of first
-    appearance, from the latest message back.
+    out. A token that is no plain word (a number that is no year, an identifier, a URL, an e-mail, anything with query
+    syntax, or with letters that nobody sees or that look like others) is a term only where a user said it. Equal scores
+    keep the order of first appearance, from the latest message back.
 
     Args:
         turn: The user's turn as written.
@@ -111,7 +128,7 @@ def _with_age(history: Sequence[Message]) -> Iterator[tuple[Message, int]]:
 
 def _read(message: Message) -> str:
     text = message.text[:_READ]
-    return text if message.role is Role.USER else TEMPLATE.sub(" ", text)
+    return text if message.role is Role.USER else _CODE.sub(_NO_WORD, TEMPLATE.sub(" ", text))
 
 
 def _admitted(term: str, said: Mapping[str, str], other_letters: bool) -> str | None:

@@ -84,7 +84,8 @@ def _invented_row(scene: Scene, token: ProtectedToken) -> str:
     """The row of the rule table for a token of the rewrite that nobody said."""
     if _is_phrased_anew(scene, token):
         return "reworded"
-    return "completed" if token.kind is Kind.ENTITY and completes_name(token, scene.rewrite, scene.past) else token.kind
+    begun = token.kind is Kind.ENTITY and token.turn is None and completes_name(token, scene.rewrite, scene.past)
+    return "completed" if begun else token.kind
 
 
 def _is_wider(scene: Scene, ours: ProtectedToken, theirs: ProtectedToken) -> bool:

@@ -68,7 +68,7 @@ def turn_says(theirs: ProtectedToken, turn: Reading, rewrite: Reading, facts: Fa
         return True
     if theirs.kind in _WORDED:
         return words_said(theirs, rewrite, turn)
-    if theirs.kind is Kind.QUANTIFIER and all(map(turn.vocabulary.holds, rewrite.words_of(theirs))):
+    if theirs.value in quantifier.ENDS and all(map(turn.vocabulary.holds, rewrite.words_of(theirs))):
         return True  # "what was the first": it points there, and counts once the noun is named
     if theirs.kind is Kind.ANSWER_TYPE:
         weak = theirs.value not in answer_type.STRONG

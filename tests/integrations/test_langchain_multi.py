@@ -94,7 +94,7 @@ async def test_the_turn_and_the_good_queries_are_searched_and_no_contradicting_o
     assert decision.verdict is Verdict.CHANGED
     assert [a.verdict for a in decision.assessment.assessments] == ["preserved", "changed", "uncertain"]
     assert [(q.text, q.weight, q.origin) for q in decision.queries] == [
-        (TURN, 1, "original"),
+        (TURN, 2, "original"),
         (SAME, 2, "rewrite"),
         ("workshop calendar 2024", 1, "rewrite"),
     ]
@@ -116,7 +116,7 @@ def test_a_variant_equal_to_the_turn_is_searched_once_with_both_weights(guard):
     )
     guarded.invoke(TURN)
     assert sorted(inner.calls) == sorted([TURN, SAME])
-    assert [q.weight for q in seen[0].queries] == [3, 2]
+    assert [q.weight for q in seen[0].queries] == [4, 2]
 
 
 @pytest.mark.parametrize("answer", ["", "\n\n", "Here are three versions:"])
@@ -208,7 +208,7 @@ def test_each_query_has_its_place_on_the_spans(guard, monkeypatch):
     guard_multi_query_retriever(multi(RAW), guard=guard).invoke(TURN)
     fused = seen.span("rewriteguard.fuse").attributes
     assert fused["rewriteguard.fusion.arms"] == ("original", "rewrite", "rewrite.2")
-    assert fused["rewriteguard.fusion.weights"] == (1.0, 2.0, 1.0)
+    assert fused["rewriteguard.fusion.weights"] == (2.0, 2.0, 1.0)
     assert "rewrite.2#" in " ".join(fused["rewriteguard.fusion.sources"])
     searched = [s.attributes["rewriteguard.arm"] for s in seen.spans if s.name == "rewriteguard.search"]
     assert sorted(searched) == ["original", "rewrite", "rewrite"]
@@ -283,7 +283,7 @@ async def test_the_document_is_searched_beside_the_turn(guard):
         assert ids(guarded.invoke(RICE)) == ["rice", "overnight"]
         assert sorted(set(inner.calls)) == sorted([RICE, flat])
         assert ids(await guarded.ainvoke(RICE)) == ["rice", "overnight"]
-        assert [(q.text, q.weight) for q in seen[0].queries] == [(RICE, 1), (flat, 4)]
+        assert [(q.text, q.weight) for q in seen[0].queries] == [(RICE, 2), (flat, 4)]
 
 
 @pytest.mark.parametrize("document", [TURNED, "", "   "])
