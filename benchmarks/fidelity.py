@@ -30,7 +30,11 @@ from stats import Figure
 RESULTS = datafiles.HERE / "results" / "fidelity.json"
 ITEMS = datafiles.HERE / "results" / "fidelity-items.jsonl"
 DOCS = datafiles.HERE.parent / "docs"
-PAGES = {DOCS / "benchmarks.md": fidelity_tables.tables, DOCS / "limits.md": fidelity_tables.limits}
+PAGES = {
+    DOCS / "benchmarks.md": fidelity_tables.tables,
+    DOCS / "limits.md": fidelity_tables.limits,
+    DOCS.parent / "README.md": fidelity_tables.summary,
+}
 Conditions = Mapping[str, Any]
 
 
@@ -156,7 +160,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", default=",".join(PARTS), help="of %(default)s; the others keep their last results")
     parser.add_argument("--jobs", type=int, default=2, help="number of processes (default: %(default)s)")
-    parser.add_argument("--report", action="store_true", help="measure nothing; write docs/benchmarks.md")
+    parser.add_argument(
+        "--report", action="store_true", help="measure nothing; write docs/benchmarks.md, docs/limits.md and README.md"
+    )
     parser.add_argument("--record", action="store_true", help="measure nothing; expect the last results from now on")
     parser.add_argument("--check", action="store_true", help="measure and judge; write no file")
     options = parser.parse_args(arguments)

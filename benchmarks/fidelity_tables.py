@@ -41,6 +41,19 @@ def limits(results: Results) -> dict[str, str]:
     return {"faults": _faults(figures)}
 
 
+def summary(results: Results) -> dict[str, str]:
+    """The table of the README: what of real rewrites is found, and what good ones that costs."""
+    figures = {key: figure for part in results["parts"].values() for key, figure in part["figures"].items()}
+    rows = [
+        (label, *(percent(figures.get(f"labelled/all/{key}")) for key in keys))
+        for label, keys in (
+            ("changed the question", ("rejected", "hedged, changed")),
+            ("kept it", ("false rejection", "hedged, preserved")),
+        )
+    ]
+    return {"detection": table(("rewrites of real systems that", "`CHANGED`", "`UNCERTAIN`"), rows)}
+
+
 def _names(prefix: str, figures: Iterable[str]) -> list[str]:
     """The words that follow `prefix/` in the keys, in order, each once."""
     depth = prefix.count("/") + 1

@@ -70,14 +70,13 @@ def tables(sets: Sets, settings: Mapping[str, Any]) -> dict[str, str]:
 
 def summary(sets: Sets) -> dict[str, str]:
     """The table of the README: the best rows beside the plain ones."""
-    pairs = [pair for pair in _pairs(sets, "reported") if pair[0] == "qrecc" or pair[1] == OFFICIAL]
     rows = [
         (
             f"{SETS[name]}, {label}, {INDEXES[index]}", f"{found['guarded/r10']['n']:,}",
             *(_value(found, f"{row}/r10") for row in ("raw", "rewrite", "rrf60", "guarded", "single")),
             *(_value(found, f"{row}/r4") for row in ("drop-in-rewrite", "drop-in")),
         )
-        for name, label, index, found in pairs
+        for name, label, index, found in _pairs(sets, "reported")
     ]  # fmt: skip
     head = (
         "questions, rewriter, index", "n", "the turn, R@10", "the rewrite, R@10", "both, k = 60, R@10", "guarded, R@10",
@@ -137,18 +136,19 @@ def _rows(sets: Sets) -> str:
 
 
 def _drop_in(sets: Sets) -> str:
-    pairs = [pair for pair in _pairs(sets, "all") if pair[2] != "hybrid"]
     rows = [
         (
             f"{SETS[name]}, {label}", INDEXES[index],
+            _value(found, "rewrite/r10"), _value(found, "single/r10"), _difference(found["single/over-rewrite"]),
             _value(found, "drop-in-rewrite/r4"), _value(found, "drop-in/r4"),
             _difference(found["drop-in/over-rewrite"]),
             _gained(found, "drop-in-rewrite", "raw"), _gained(found, "drop-in", "raw"),
         )
-        for name, label, index, found in pairs
+        for name, label, index, found in _pairs(sets, "reported")
     ]  # fmt: skip
     head = (
-        "set, rewriter", "index", "rewrite alone, R@4", "drop-in, R@4", "difference",
+        "set, rewriter", "index", "rewrite alone, R@10", "one search, R@10", "difference",
+        "rewrite alone, R@4", "drop-in, R@4", "difference",
         "gain : lose to the turn, rewrite", "gain : lose to the turn, drop-in",
     )  # fmt: skip
     return table(head, rows)
@@ -174,8 +174,8 @@ def _conditions(sets: Sets) -> str:
         packages = ", ".join(f"{package} {version}" for package, version in each["packages"].items())
         files = ", ".join(f"{source['file']} ({source['n']:,})" for source in each["data"])
         where = f"{machine['cores']} cores, Python {machine['python']}, {machine['platform']}"
-        rows.append((SETS[name], files, where, packages, str(each["seed"])))
-    return table(("set", "data", "machine", "packages", "seed"), rows)
+        rows.append((SETS[name], files, where, packages, str(each["seed"]), f"`{each['sources'][:12]}`"))
+    return table(("set", "data", "machine", "packages", "seed", "sources"), rows)
 
 
 def _value(found: Figures, key: str) -> str:

@@ -5,6 +5,8 @@ Run it with: python examples/spark_audit.py LOG.jsonl [--system NAME] [--out FOL
 """
 
 import argparse
+import os
+import sys
 from collections.abc import Sequence
 
 from pyspark.sql import DataFrame, SparkSession
@@ -21,7 +23,9 @@ FINDINGS = (
 def check_log(log: DataFrame, system: str | None = None) -> DataFrame:
     """The finding about each row that holds a rewrite; the rows of one conversation are checked in one place."""
     rewrite = col("rewrite") if system is None else col("rewrites")[system]
-    names = [name for name in ("id", "original", "history", "reference_date", "conversation") if name in log.columns]
+    names = [
+        name for name in ("id", "original", "turn", "history", "reference_date", "conversation") if name in log.columns
+    ]
     rows = log.select(*names, rewrite.alias("rewrite")).where("rewrite is not null")
     if "conversation" in names:
         rows = rows.repartition("conversation")  # a history that was read is not read again
@@ -36,6 +40,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", help="folder for the findings")
     options = parser.parse_args(argv)
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers need this environment
     spark = SparkSession.builder.appName("rewriteguard").getOrCreate()
     found = check_log(spark.read.json(options.log), options.system).persist()
     found.groupBy("verdict").count().orderBy("verdict").show()

@@ -15,7 +15,6 @@ from rewriteguard.cli import app
     [
         ("cast2021", "cast_organizers_t5-canard", "239 checked, 0 lines"),
         ("cast2021", "human", "239 checked, 0 lines"),
-        ("mtrag", "cast_organizers_t5-canard", "0 checked, 429 without a rewrite by cast_organizers_t5-canard"),
         ("mtrag", "mtrag_official_mixtral-8x7b", "396 checked, 33 without a rewrite by mtrag_official_mixtral-8x7b"),
     ],
 )
@@ -24,4 +23,4 @@ def test_real_logs_are_read_without_an_error_line(shared: Path, name: str, syste
     done = CliRunner().invoke(app, ["audit", str(path), "--system", system], env={"COLUMNS": "200"})
     assert done.exit_code == 0, done.output
     assert closing in done.stdout
-    assert "line " not in done.stderr.replace("no line holds", "")
+    assert "line " not in done.stderr

@@ -80,8 +80,8 @@ def audit(
         tally = _audit(file, out, system, jobs)
     except (OSError, RewriteGuardError) as error:
         _fail(str(error))
-    if tally.without_rewrite and not tally.checked:
-        typer.echo(f"note: no line holds a rewrite by the system {system!r}", err=True)
+    if system and tally.without_rewrite and not tally.checked:
+        _fail(f"--system: no line holds a rewrite by {system!r}")
     for table in _tables(tally):
         _out.print(table)
     _out.print(printable(_closing_line(tally, system)))
@@ -149,7 +149,7 @@ def _closing_line(tally: Tally, system: str | None) -> str:
     parts = [f"{tally.checked:,} checked"]
     if tally.without_rewrite:
         parts.append(f"{tally.without_rewrite:,} without a rewrite" + (f" by {system}" if system else ""))
-    parts.append(f"{tally.unreadable:,} lines could not be read")
+    parts.append(f"{tally.unreadable:,} line{'' if tally.unreadable == 1 else 's'} could not be read")
     return ", ".join(parts)
 
 
