@@ -120,6 +120,7 @@ class Searcher:
         telemetry: Who is told.
         score: The score of a bare item, higher is better; None leaves bare items without.
         name: Tells it apart where there are several.
+        owner: What may hang: the search as the application gave it.
     """
 
     function: Callable[..., Any]
@@ -129,6 +130,7 @@ class Searcher:
     telemetry: Telemetry
     score: Callable[[Any], float | None] | None = None
     name: str = ""
+    owner: Any = None
 
     async def search(self, text: str, origin: Origin) -> Found:
         """What one arm finds."""
@@ -222,7 +224,8 @@ class Flight:
         handle = self._runner.start(
             lambda: searcher.search(text, origin),
             blocking=searcher.blocking,
-            timed=self._budget.left() is not None,
+            seconds=self._budget.left(),
+            owner=searcher.owner,
         )
         self._running[text, searcher.name] = _Running(origin, handle, time.perf_counter())
 
@@ -232,6 +235,7 @@ class Flight:
             lambda: searcher.search(query.text, query.origin),
             blocking=searcher.blocking,
             seconds=self._budget.left(),
+            owner=searcher.owner,
         )
         self._running[query.text, searcher.name] = _Running(query.origin, handle, started)
 

@@ -55,7 +55,16 @@ async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
 def _searchers(plan: Plan, request: Request) -> list[Searcher]:
     limits, telemetry = _scope(plan, request), plan.judge.telemetry
     return [
-        Searcher(each.search, each.blocking, {**each.keywords, **limits}, plan.admit, telemetry, each.score, each.name)
+        Searcher(
+            each.search,
+            each.blocking,
+            {**each.keywords, **limits},
+            plan.admit,
+            telemetry,
+            each.score,
+            each.name,
+            owner=plan if each.owner is None else each.owner,
+        )
         for each in request.sources
     ]
 

@@ -134,6 +134,7 @@ class GuardedSearch:
                     blocking=not is_async(search),
                     keywords=counted if _takes_k(search) else keywords,
                     name=name,
+                    owner=search,
                 )
                 for name, search in self._searches.items()
             ],

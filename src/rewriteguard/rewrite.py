@@ -218,7 +218,7 @@ async def while_reading(
         with suppress(Exception):  # what goes wrong here the check will say
             judge.guard.prepare(conversation.turn, conversation)
 
-    running = [runner.start(read, blocking=True, timed=False)]
+    running = [runner.start(read, blocking=True)]
     try:
         answer = await ask()
         if answer.text is not None:  # otherwise nothing will be checked, so nothing is waited for
