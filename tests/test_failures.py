@@ -195,7 +195,7 @@ def release():
     yield event
     event.set()
     deadline = time.monotonic() + 5
-    while threads._abandoned and time.monotonic() < deadline:
+    while threads._timed and time.monotonic() < deadline:
         time.sleep(0.01)
 
 
@@ -298,6 +298,70 @@ def test_an_arm_that_hangs_is_told_as_late(go, monkeypatch, release):
     result = go(lambda query: release.wait(20) if origin_of(query) == "carried" else found(query), timeout=0.3)
     assert statuses(result) == {"original": "ok", "rewrite": "ok", "carried": "timeout"}
     assert seen.span("rewriteguard.retrieve").attributes["rewriteguard.failed_arms"] == ("carried:timeout",)
+
+
+def test_a_rewriter_that_hangs_takes_no_other_call_with_it(go, monkeypatch, release):
+    monkeypatch.setattr(threads, "MAX_LATE", 3)
+    asked = []
+
+    def rewriter_of(model):
+        return lambda turn, history: asked.append(model) or (release.wait(20) if model == "down" else GOOD)
+
+    down, up = rewriter_of("down"), rewriter_of("up")
+    results = [go(found, down, rewriter_timeout=0.05, timeout=20) for _ in range(6)]
+    assert {result.decision.reason for result in results} == {"rewriter_timeout"}
+    assert all(result.items == ["shared", "original", "carried"] and not result.partial for result in results)
+    assert asked == ["down"] * 3
+    other = go(found, up, timeout=20)
+    assert (other.decision.reason, other.partial) == ("ok", False)
+    assert go(found, down, timeout=20, keywords={"history": ()}).items == ["shared", "original"]
+
+
+def test_a_search_that_hangs_takes_no_other_search_with_it(go, monkeypatch, release):
+    monkeypatch.setattr(threads, "MAX_LATE", 3)
+
+    class Store:
+        def __init__(self, *hanging):
+            self.hanging, self.asked = hanging, []
+
+        def search(self, query):
+            self.asked.append(query)
+            return release.wait(20) if origin_of(query) in self.hanging else found(query)
+
+    down, up = Store("original", "carried", "rewrite"), Store()
+    for _ in range(3):
+        assert statuses(go({"down": down.search, "up": up.search}, timeout=0.3))
+    assert len(down.asked) == 3
+    result = go({"down": down.search, "up": up.search}, timeout=20)
+    assert {arm.source: arm.status.value for arm in result.arms} == {"down": "timeout", "up": "ok"}
+    assert not go(up.search, timeout=20).partial
+
+
+def test_functions_made_anew_for_each_call_are_known_by_their_code(monkeypatch, release):
+    monkeypatch.setattr(threads, "_MAX_ALIKE", 3)
+    asked = []
+    for number in range(6):
+        hanging = lambda turn, history, number=number: asked.append(number) or release.wait(20)  # noqa: E731
+        assert safe_rewrite(TURN, hanging, HISTORY, guard=FakeGuard(), timeout=0.05).reason == "rewriter_timeout"
+    assert asked == [0, 1, 2]
+
+
+@pytest.mark.parametrize("limit", [None, 20])
+async def test_calls_that_were_cancelled_in_time_take_no_other_call_with_them(monkeypatch, release, limit):
+    monkeypatch.setattr(threads, "MAX_LATE", 1)
+    quick = threading.Event()
+
+    def search(query):
+        return found(query) if quick.is_set() else release.wait(20)
+
+    cut_off = GuardedSearch(search, rewrite, guard=FakeGuard(), timeout=limit)
+    tasks = [asyncio.create_task(cut_off.arun(TURN, HISTORY)) for _ in range(3)]
+    await asyncio.sleep(0.3)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    quick.set()
+    assert not (await GuardedSearch(search, rewrite, guard=FakeGuard(), timeout=20).arun(TURN, HISTORY)).partial
 
 
 def test_no_more_threads_to_be_had(go, monkeypatch):

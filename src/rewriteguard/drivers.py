@@ -119,7 +119,7 @@ def error_of(handle: Handle[Any]) -> Exception | None:
 
 
 def timed_out(handle: Handle[Any]) -> bool:
-    """True where a handle is not done, or its job was not started, for want of time or since too many hang."""
+    """True where a handle is not done, or its job was not started because too many before it hang."""
     if not handle.done():
         return True
     return not handle.cancelled() and isinstance(handle.exception(), NotStartedError)

@@ -1,4 +1,4 @@
-"""Threads for jobs that block: daemons, so that one that hangs holds up no exit, and only so many of a kind that hang."""
+"""Threads for jobs that block: daemons, so that one that hangs holds up no exit, and only so many that hang."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _timed: dict[futures.Future[Any], _Timed] = {}
 
 
 class NotStartedError(TimeoutError):
-    """A timed job was not started: it had no time left, or too many late ones of its owner still run."""
+    """A timed job was not started, because too many late ones of its owner still run."""
 
 
 def drive(flow: Coroutine[Any, Any, T]) -> T:
@@ -54,7 +54,7 @@ def in_thread(job: Job[T], *, seconds: float | None = None, owner: Any = None) -
     """Starts `job` in a daemon thread that has a copy of the context.
 
     Where the system gives no thread, the job is done in this one. A job with an owner and a time limit fails with
-    `NotStartedError` where no time is left, or where too many jobs of the owner still run after theirs.
+    `NotStartedError` where too many jobs of the owner still run after theirs.
 
     Args:
         job: What to do.
@@ -64,8 +64,8 @@ def in_thread(job: Job[T], *, seconds: float | None = None, owner: Any = None) -
     future: futures.Future[T] = futures.Future()
     if owner is not None and seconds is not None:
         timed = _Timed(owner, *_keys(owner), time.monotonic() + seconds)
-        if seconds <= 0 or _is_down(timed):
-            future.set_exception(NotStartedError("no time was left, or too many late calls still run"))
+        if _is_down(timed):
+            future.set_exception(NotStartedError(f"{MAX_LATE} late calls still run"))
             return future
         _timed[future] = timed
         future.add_done_callback(_timed.pop)
