@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from decimal import Decimal
+from unittest.mock import Mock
 
 import pytest
 from langchain_classic.chains import create_history_aware_retriever
@@ -509,6 +510,8 @@ def test_a_veto_that_cannot_decide_at_once_is_refused(go):
         go(found, admit=later)
     with pytest.raises(InputError, match="scope: expected a synchronous callable"):
         go(found, scope=later)
+    with pytest.raises(InputError, match="on_decision: expected a synchronous callable"):
+        go(found, on_decision=later)
 
 
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
@@ -519,6 +522,38 @@ def test_a_veto_that_gives_an_awaitable_admits_nothing(go):
     result = go(found, admit=lambda item: later(item))
     assert result.items == []
     assert {arm.vetoed for arm in result.arms} == {2}
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
+def test_a_callback_that_gives_an_awaitable_is_told(go, monkeypatch):
+    seen = probe(monkeypatch)
+
+    async def later(decision):
+        raise AssertionError
+
+    assert go(found, on_decision=lambda decision: later(decision)).decision.reason == "ok"
+    told = [(each["stage"], each["error.type"]) for each, _ in seen.points("rewriteguard.errors")]
+    assert told == [("on_decision", "InputError")]
+
+
+class Everything:
+    """Has every attribute, as mocks and lazy proxies do."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __getattr__(self, name):
+        return type(self)(self.function)
+
+    def __call__(self, *given, **keywords):
+        return self.function(*given, **keywords)
+
+
+def test_functions_that_have_every_attribute(go):
+    stands_for = {"search": found, "admit": lambda item: item != "carried", "key": str, "on_decision": print}
+    for kind in (Everything, lambda function: Mock(side_effect=function)):
+        result = go(**{name: kind(function) for name, function in stands_for.items()})
+        assert set(result.items) == {"shared", "original", "rewrite"}
 
 
 def test_a_scope_that_leaves_a_keyword_open_stops_everything(go):

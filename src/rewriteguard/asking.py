@@ -141,7 +141,7 @@ def _takes_history(rewriter: Callable[..., Any]) -> bool:
     """True where the rewriter can be called with two arguments; one that does not tell its arguments gets two."""
     try:
         signature = inspect.signature(rewriter)
-    except ValueError:
+    except (TypeError, ValueError):  # a built-in or a proxy
         return True
     try:
         signature.bind("", ())

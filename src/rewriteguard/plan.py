@@ -81,7 +81,7 @@ class Plan:
             arguments.seconds(name, getattr(self, name))
         for name in ("key", "scope", "admit", "on_decision"):
             arguments.function(name, getattr(self, name))
-        for name in ("key", "scope", "admit"):
+        for name in ("key", "scope", "admit", "on_decision"):
             if is_async(getattr(self, name)):
                 raise InputError(f"{name}: expected a synchronous callable, got a coroutine function")
 

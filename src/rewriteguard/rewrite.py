@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -17,7 +18,7 @@ from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Decision, Reason
 from rewriteguard.drivers import Runner, TaskRunner, ThreadRunner, compute
-from rewriteguard.errors import PipelineNotFoundError
+from rewriteguard.errors import InputError, PipelineNotFoundError
 from rewriteguard.guard import Guard
 from rewriteguard.policy import Policy, decide_without_rewrite
 from rewriteguard.telemetry import Telemetry, default_telemetry
@@ -192,7 +193,8 @@ def notify(telemetry: Telemetry, on_decision: Callable[[Decision], Any] | None, 
     if on_decision is None:
         return
     try:
-        on_decision(decision)
+        if inspect.isawaitable(on_decision(decision)):  # nobody awaits it
+            raise InputError("on_decision: expected a function that is done when it returns, got an awaitable")
     except Exception as error:  # noqa: BLE001 - the application's callback must not break its retrieval
         telemetry.failed("on_decision", error)
 
