@@ -398,10 +398,12 @@ def test_a_synchronous_caller_s_guard_works_in_its_own_thread():
 
     class Watched(FakeGuard):
         def _called(self, name, argument):
-            at_work.add(threading.current_thread())
+            at_work.add((name, threading.current_thread() is threading.main_thread()))
+            super()._called(name, argument)
 
     GuardedSearch(Index().search, lambda turn: GOOD, guard=Watched(), rewrite_when="dependent").run(TURN, HISTORY)
-    assert at_work == {threading.current_thread()}
+    beside = ("carried", False)  # the rewriter, which has the caller's thread meanwhile
+    assert at_work == {("dependent", True), ("decide", True), ("carried", True), beside}
 
 
 # shadow mode

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from threading import Lock
 from typing import Any
 
 from rewriteguard.decision import Origin, WeightedQuery
@@ -186,14 +187,18 @@ class Flight:
         self._searchers = tuple(searchers)
         self._budget = budget
         self._running: dict[tuple[str, str], _Running] = {}
+        self._open = True
+        self._starting = Lock()
 
     def start(self, text: str, origin: Origin) -> None:
-        """Starts the searches of a text beside the flow."""
-        for searcher in self._searchers:
-            self._start(searcher, text, origin)
+        """Starts the searches of a text beside the flow, from any of its threads; too late is not at all."""
+        with self._starting:
+            for searcher in self._searchers if self._open else ():
+                self._start(searcher, text, origin)
 
     async def land(self, queries: Sequence[WeightedQuery]) -> tuple[Landed, ...]:
         """What the searches of `queries` gave within the budget, in their order; those not running yet are started."""
+        self._close()
         wanted = [(searcher, query) for query in queries for searcher in self._searchers]
         places = {(query.text, searcher.name) for searcher, query in wanted}
         for place, running in self._running.items():
@@ -218,7 +223,12 @@ class Flight:
 
     async def drop(self) -> None:
         """Cancels whatever still runs."""
+        self._close()
         await self._runner.drop([running.handle for running in self._running.values()])
+
+    def _close(self) -> None:
+        with self._starting:
+            self._open = False
 
     def _start(self, searcher: Searcher, text: str, origin: Origin) -> None:
         handle = self._runner.start(
