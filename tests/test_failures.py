@@ -19,11 +19,14 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 
 from fakes import FakeGuard, probe
+from rewriteguard import guard as guard_module
 from rewriteguard import threads
 from rewriteguard.assessment import Verdict
+from rewriteguard.carry import carried_query
 from rewriteguard.decision import Action
 from rewriteguard.drivers import Budget
 from rewriteguard.errors import InputError, ScopeError
+from rewriteguard.guard import Guard
 from rewriteguard.integrations.langchain import guard_history_aware_retriever
 from rewriteguard.policy import Policy, Weights
 from rewriteguard.retrieve import GuardedSearch, Hit
@@ -201,7 +204,8 @@ def release():
 
 
 @pytest.mark.parametrize(
-    ("where", "reason"), [("decide", "guard_error"), ("prepare", "ok"), ("dependent", "rewriter_timeout")]
+    ("where", "reason"),
+    [("decide", "guard_error"), ("prepare", "ok"), ("dependent", "rewriter_timeout"), ("carried", "guard_error")],
 )
 def test_a_guard_that_hangs_holds_up_no_answer(go, monkeypatch, release, where, reason):
     seen = probe(monkeypatch)
@@ -212,6 +216,73 @@ def test_a_guard_that_hangs_holds_up_no_answer(go, monkeypatch, release, where, 
     assert result.decision.reason == reason
     assert "original" in result.items
     assert seen.span("rewriteguard.retrieve").attributes["rewriteguard.reason"] == reason
+
+
+def test_a_guard_that_hangs_where_the_rewriter_fails_leaves_the_user_s_words(go, release):
+    started = time.monotonic()
+    result = go(found, raising(ConnectionError("down")), guard=Hanging("carried", release), timeout=0.3)
+    assert time.monotonic() - started < 5
+    assert (result.decision.reason, result.items) == ("guard_error", ["shared", "original"])
+
+
+class Slow(FakeGuard):
+    """Finds the first carried query only when `ready` is set, and notes what it is asked for."""
+
+    def __init__(self, ready):
+        super().__init__()
+        self.ready, self.done = ready, []
+
+    def carried(self, turn, history=()):
+        first = ("carried", None) not in self.calls
+        query = super().carried(turn, history)
+        if first:
+            self.done.append(self.ready.wait(20))
+        return query
+
+    def prepare(self, turn, history=()):
+        self.done.append("prepared")
+
+
+def test_the_rewriter_is_asked_before_the_carried_query_is_known(go):
+    asked = threading.Event()
+    guard = Slow(asked)
+    result = go(found, lambda turn, history: asked.set() or GOOD, guard=guard)
+    assert guard.done == [True, "prepared"]
+    assert statuses(result) == {"original": "ok", "rewrite": "ok", "carried": "ok"}
+
+
+def test_where_no_rewrite_came_nothing_is_read_for_its_check(go):
+    asked = threading.Event()
+    guard = Slow(asked)
+    result = go(found, lambda turn, history: time.sleep(0.05) or asked.set(), guard=guard)
+    time.sleep(0.05)
+    assert (result.decision.reason, guard.done) == ("rewriter_error", [True])
+
+
+def test_a_carried_query_that_comes_too_late_is_not_searched_any_more(go, release):
+    queries = []
+    guard = Slow(release)
+    go(lambda query: queries.append(query) or found(query), guard=guard, timeout=0.3)
+    release.set()
+    deadline = time.monotonic() + 5
+    while not guard.done and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    assert sorted(map(origin_of, queries)) == ["carried", "original", "rewrite"]
+
+
+@pytest.mark.parametrize("rewriter", [rewrite, raising(ConnectionError("down"))], ids=["answers", "fails"])
+@pytest.mark.parametrize("size", [1, 60])
+def test_the_carried_query_of_a_call_is_found_once(go, monkeypatch, rewriter, size):
+    asked = []
+    monkeypatch.setattr(guard_module, "carried_query", lambda *given: asked.append(given) or carried_query(*given))
+    history = [
+        *HISTORY,
+        *[("user", "Are there more boxes? " * 30), ("assistant", "There are boxes everywhere. " * 30)] * size,
+    ]
+    result = go(found, rewriter, guard=Guard(), keywords={"history": history})
+    assert statuses(result)["carried"] == "ok"
+    assert len(asked) == 1
 
 
 def test_a_rewrite_that_comes_at_the_last_moment_is_still_judged(go, monkeypatch):
