@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import sqlite3
 import sys
 import threading
 import time
@@ -363,6 +364,64 @@ def test_where_every_arm_fails_the_first_error_is_raised_and_is_on_the_span(go, 
     assert (root.attributes["error.type"], root.attributes["rewriteguard.reason"]) == ("OSError", "ok")
     found_errors = {s.attributes["error.type"] for s in seen.spans if s.name == "rewriteguard.search"}
     assert found_errors == {"OSError", "KeyError", "ValueError"}
+
+
+@pytest.mark.parametrize("history", [HISTORY, ()], ids=["later turn", "first turn"])
+@pytest.mark.parametrize("inside", [False, True], ids=["plain", "inside a loop"])
+@pytest.mark.parametrize("settings", [{}, {"timeout": 20}, {"policy": Policy.single()}], ids=str)
+def test_a_search_that_is_bound_to_its_thread_answers_as_unguarded(settings, inside, history):
+    rows = sqlite3.connect(":memory:")
+    rows.execute("CREATE TABLE boxes (text)")
+    rows.execute("INSERT INTO boxes VALUES ('shared')")
+
+    def search(query):
+        return [text for (text,) in rows.execute("SELECT text FROM boxes")]
+
+    guarded = GuardedSearch(search, raising(ConnectionError("down")), guard=FakeGuard(), **settings)
+
+    async def in_a_loop():
+        return sync(guarded, history=history)
+
+    result = asyncio.run(in_a_loop()) if inside else sync(guarded, history=history)
+    assert (result.items, statuses(result)["original"]) == (["shared"], "ok")
+
+
+def test_a_search_that_failed_in_the_caller_s_thread_is_not_repeated(go):
+    asked = []
+
+    def search(query):
+        asked.append((origin_of(query), threading.current_thread() is threading.main_thread()))
+        raise OSError(len(asked))
+
+    with pytest.raises(OSError, match="1"):
+        go(search, keywords={"history": ()})
+    assert len(asked) == 1
+
+
+def test_a_search_that_fails_everywhere_is_repeated_once_and_only_by_synchronous_callers():
+    for way, more in ((sync, [("original", True)]), (in_asyncio, [])):
+        asked = []
+
+        def search(query, asked=asked):
+            asked.append((origin_of(query), threading.current_thread() is threading.main_thread()))
+            raise OSError("index is down")
+
+        with pytest.raises(OSError, match="index is down"):
+            way(GuardedSearch(search, raising(ConnectionError("down")), guard=FakeGuard()))
+        assert sorted(asked) == sorted([("original", False), ("carried", False), *more])
+
+
+def test_a_search_is_not_repeated_when_the_time_is_over(monkeypatch):
+    asked = []
+
+    def search(query):
+        asked.append(query)
+        monkeypatch.setattr(Budget, "left", lambda self, limit=None: 0.0)
+        raise OSError("index is down")
+
+    with pytest.raises((OSError, TimeoutError)):
+        sync(GuardedSearch(search, rewrite, guard=FakeGuard(), timeout=20), history=())
+    assert asked == [TURN]
 
 
 def test_an_arm_that_hangs_is_told_as_late(go, monkeypatch, release):
