@@ -411,6 +411,16 @@ def test_a_search_that_fails_everywhere_is_repeated_once_and_only_by_synchronous
         assert sorted(asked) == sorted([("original", False), ("carried", False), *more])
 
 
+def test_a_search_that_hangs_is_not_repeated(monkeypatch, release):
+    asked = []
+    monkeypatch.setattr(Budget, "left", lambda self, limit=None: 0.1)
+    with pytest.raises(TimeoutError):
+        sync(
+            GuardedSearch(lambda query: asked.append(query) or release.wait(2), rewrite, guard=FakeGuard()), history=()
+        )
+    assert asked == [TURN]
+
+
 def test_a_search_is_not_repeated_when_the_time_is_over(monkeypatch):
     asked = []
 

@@ -14,7 +14,7 @@ from concurrent import futures
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from rewriteguard.threads import Job, NotStartedError, in_thread, settled
+from rewriteguard.threads import Job, ThreadLimitError, in_thread, settled
 
 T = TypeVar("T")
 Handle = futures.Future[T] | asyncio.Future[T]
@@ -122,7 +122,7 @@ def timed_out(handle: Handle[Any]) -> bool:
     """True where a handle is not done, or its job was not started because too many before it hang."""
     if not handle.done():
         return True
-    return not handle.cancelled() and isinstance(handle.exception(), NotStartedError)
+    return not handle.cancelled() and isinstance(handle.exception(), ThreadLimitError)
 
 
 class ThreadRunner:

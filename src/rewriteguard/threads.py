@@ -35,7 +35,7 @@ class _Timed:
 _timed: dict[futures.Future[Any], _Timed] = {}
 
 
-class NotStartedError(TimeoutError):
+class ThreadLimitError(TimeoutError):
     """A timed job was not started, because too many late ones of its owner still run."""
 
 
@@ -54,7 +54,7 @@ def in_thread(job: Job[T], *, seconds: float | None = None, owner: Any = None) -
     """Starts `job` in a daemon thread that has a copy of the context.
 
     Where the system gives no thread, the job is done in this one. A job with an owner and a time limit fails with
-    `NotStartedError` where too many jobs of the owner still run after theirs.
+    `ThreadLimitError` where too many jobs of the owner still run after theirs.
 
     Args:
         job: What to do.
@@ -65,7 +65,7 @@ def in_thread(job: Job[T], *, seconds: float | None = None, owner: Any = None) -
     if owner is not None and seconds is not None:
         timed = _Timed(owner, *_keys(owner), time.monotonic() + seconds)
         if _is_down(timed):
-            future.set_exception(NotStartedError(f"{MAX_LATE} late calls still run"))
+            future.set_exception(ThreadLimitError(f"{MAX_LATE} late calls still run"))
             return future
         _timed[future] = timed
         future.add_done_callback(_timed.pop)
