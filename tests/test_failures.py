@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import sqlite3
 import sys
 import threading
 import time
 from decimal import Decimal
+from unittest.mock import Mock
 
 import pytest
 from langchain_classic.chains import create_history_aware_retriever
@@ -18,11 +20,14 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 
 from fakes import FakeGuard, probe
+from rewriteguard import guard as guard_module
 from rewriteguard import threads
 from rewriteguard.assessment import Verdict
+from rewriteguard.carry import carried_query
 from rewriteguard.decision import Action
 from rewriteguard.drivers import Budget
 from rewriteguard.errors import InputError, ScopeError
+from rewriteguard.guard import Guard
 from rewriteguard.integrations.langchain import guard_history_aware_retriever
 from rewriteguard.policy import Policy, Weights
 from rewriteguard.retrieve import GuardedSearch, Hit
@@ -195,12 +200,13 @@ def release():
     yield event
     event.set()
     deadline = time.monotonic() + 5
-    while threads._abandoned and time.monotonic() < deadline:
+    while threads._timed and time.monotonic() < deadline:
         time.sleep(0.01)
 
 
 @pytest.mark.parametrize(
-    ("where", "reason"), [("decide", "guard_error"), ("prepare", "ok"), ("dependent", "rewriter_timeout")]
+    ("where", "reason"),
+    [("decide", "guard_error"), ("prepare", "ok"), ("dependent", "rewriter_timeout"), ("carried", "guard_error")],
 )
 def test_a_guard_that_hangs_holds_up_no_answer(go, monkeypatch, release, where, reason):
     seen = probe(monkeypatch)
@@ -211,6 +217,73 @@ def test_a_guard_that_hangs_holds_up_no_answer(go, monkeypatch, release, where, 
     assert result.decision.reason == reason
     assert "original" in result.items
     assert seen.span("rewriteguard.retrieve").attributes["rewriteguard.reason"] == reason
+
+
+def test_a_guard_that_hangs_where_the_rewriter_fails_leaves_the_user_s_words(go, release):
+    started = time.monotonic()
+    result = go(found, raising(ConnectionError("down")), guard=Hanging("carried", release), timeout=0.3)
+    assert time.monotonic() - started < 5
+    assert (result.decision.reason, result.items) == ("guard_error", ["shared", "original"])
+
+
+class Slow(FakeGuard):
+    """Finds the first carried query only when `ready` is set, and notes what it is asked for."""
+
+    def __init__(self, ready):
+        super().__init__()
+        self.ready, self.done = ready, []
+
+    def carried(self, turn, history=()):
+        first = ("carried", None) not in self.calls
+        query = super().carried(turn, history)
+        if first:
+            self.done.append(self.ready.wait(20))
+        return query
+
+    def prepare(self, turn, history=()):
+        self.done.append("prepared")
+
+
+def test_the_rewriter_is_asked_before_the_carried_query_is_known(go):
+    asked = threading.Event()
+    guard = Slow(asked)
+    result = go(found, lambda turn, history: asked.set() or GOOD, guard=guard)
+    assert guard.done == [True, "prepared"]
+    assert statuses(result) == {"original": "ok", "rewrite": "ok", "carried": "ok"}
+
+
+def test_where_no_rewrite_came_nothing_is_read_for_its_check(go):
+    asked = threading.Event()
+    guard = Slow(asked)
+    result = go(found, lambda turn, history: time.sleep(0.05) or asked.set(), guard=guard)
+    time.sleep(0.05)
+    assert (result.decision.reason, guard.done) == ("rewriter_error", [True])
+
+
+def test_a_carried_query_that_comes_too_late_is_not_searched_any_more(go, release):
+    queries = []
+    guard = Slow(release)
+    go(lambda query: queries.append(query) or found(query), guard=guard, timeout=0.3)
+    release.set()
+    deadline = time.monotonic() + 5
+    while not guard.done and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    assert sorted(map(origin_of, queries)) == ["carried", "original", "rewrite"]
+
+
+@pytest.mark.parametrize("rewriter", [rewrite, raising(ConnectionError("down"))], ids=["answers", "fails"])
+@pytest.mark.parametrize("size", [1, 60])
+def test_the_carried_query_of_a_call_is_found_once(go, monkeypatch, rewriter, size):
+    asked = []
+    monkeypatch.setattr(guard_module, "carried_query", lambda *given: asked.append(given) or carried_query(*given))
+    history = [
+        *HISTORY,
+        *[("user", "Are there more boxes? " * 30), ("assistant", "There are boxes everywhere. " * 30)] * size,
+    ]
+    result = go(found, rewriter, guard=Guard(), keywords={"history": history})
+    assert statuses(result)["carried"] == "ok"
+    assert len(asked) == 1
 
 
 def test_a_rewrite_that_comes_at_the_last_moment_is_still_judged(go, monkeypatch):
@@ -293,11 +366,143 @@ def test_where_every_arm_fails_the_first_error_is_raised_and_is_on_the_span(go, 
     assert found_errors == {"OSError", "KeyError", "ValueError"}
 
 
+@pytest.mark.parametrize("history", [HISTORY, ()], ids=["later turn", "first turn"])
+@pytest.mark.parametrize("inside", [False, True], ids=["plain", "inside a loop"])
+@pytest.mark.parametrize("settings", [{}, {"timeout": 20}, {"policy": Policy.single()}], ids=str)
+def test_a_search_that_is_bound_to_its_thread_answers_as_unguarded(settings, inside, history):
+    rows = sqlite3.connect(":memory:")
+    rows.execute("CREATE TABLE boxes (text)")
+    rows.execute("INSERT INTO boxes VALUES ('shared')")
+
+    def search(query):
+        return [text for (text,) in rows.execute("SELECT text FROM boxes")]
+
+    guarded = GuardedSearch(search, raising(ConnectionError("down")), guard=FakeGuard(), **settings)
+
+    async def in_a_loop():
+        return sync(guarded, history=history)
+
+    result = asyncio.run(in_a_loop()) if inside else sync(guarded, history=history)
+    assert (result.items, statuses(result)["original"]) == (["shared"], "ok")
+
+
+def test_a_search_that_failed_in_the_caller_s_thread_is_not_repeated(go):
+    asked = []
+
+    def search(query):
+        asked.append((origin_of(query), threading.current_thread() is threading.main_thread()))
+        raise OSError(len(asked))
+
+    with pytest.raises(OSError, match="1"):
+        go(search, keywords={"history": ()})
+    assert len(asked) == 1
+
+
+def test_a_search_that_fails_everywhere_is_repeated_once_and_only_by_synchronous_callers():
+    for way, more in ((sync, [("original", True)]), (in_asyncio, [])):
+        asked = []
+
+        def search(query, asked=asked):
+            asked.append((origin_of(query), threading.current_thread() is threading.main_thread()))
+            raise OSError("index is down")
+
+        with pytest.raises(OSError, match="index is down"):
+            way(GuardedSearch(search, raising(ConnectionError("down")), guard=FakeGuard()))
+        assert sorted(asked) == sorted([("original", False), ("carried", False), *more])
+
+
+def test_a_search_that_hangs_is_not_repeated(monkeypatch, release):
+    asked = []
+    monkeypatch.setattr(Budget, "left", lambda self, limit=None: 0.1)
+    with pytest.raises(TimeoutError):
+        sync(
+            GuardedSearch(lambda query: asked.append(query) or release.wait(2), rewrite, guard=FakeGuard()), history=()
+        )
+    assert asked == [TURN]
+
+
+def test_a_search_is_not_repeated_when_the_time_is_over(monkeypatch):
+    asked = []
+
+    def search(query):
+        asked.append(query)
+        monkeypatch.setattr(Budget, "left", lambda self, limit=None: 0.0)
+        raise OSError("index is down")
+
+    with pytest.raises((OSError, TimeoutError)):
+        sync(GuardedSearch(search, rewrite, guard=FakeGuard(), timeout=20), history=())
+    assert asked == [TURN]
+
+
 def test_an_arm_that_hangs_is_told_as_late(go, monkeypatch, release):
     seen = probe(monkeypatch)
     result = go(lambda query: release.wait(20) if origin_of(query) == "carried" else found(query), timeout=0.3)
     assert statuses(result) == {"original": "ok", "rewrite": "ok", "carried": "timeout"}
     assert seen.span("rewriteguard.retrieve").attributes["rewriteguard.failed_arms"] == ("carried:timeout",)
+
+
+def test_a_rewriter_that_hangs_takes_no_other_call_with_it(go, monkeypatch, release):
+    monkeypatch.setattr(threads, "MAX_LATE", 3)
+    asked = []
+
+    def rewriter_of(model):
+        return lambda turn, history: asked.append(model) or (release.wait(20) if model == "down" else GOOD)
+
+    down, up = rewriter_of("down"), rewriter_of("up")
+    results = [go(found, down, rewriter_timeout=0.05, timeout=20) for _ in range(6)]
+    assert {result.decision.reason for result in results} == {"rewriter_timeout"}
+    assert all(result.items == ["shared", "original", "carried"] and not result.partial for result in results)
+    assert asked == ["down"] * 3
+    other = go(found, up, timeout=20)
+    assert (other.decision.reason, other.partial) == ("ok", False)
+    assert go(found, down, timeout=20, keywords={"history": ()}).items == ["shared", "original"]
+
+
+def test_a_search_that_hangs_takes_no_other_search_with_it(go, monkeypatch, release):
+    monkeypatch.setattr(threads, "MAX_LATE", 3)
+
+    class Store:
+        def __init__(self, *hanging):
+            self.hanging, self.asked = hanging, []
+
+        def search(self, query):
+            self.asked.append(query)
+            return release.wait(20) if origin_of(query) in self.hanging else found(query)
+
+    down, up = Store("original", "carried", "rewrite"), Store()
+    for _ in range(3):
+        assert statuses(go({"down": down.search, "up": up.search}, timeout=0.3))
+    assert len(down.asked) == 3
+    result = go({"down": down.search, "up": up.search}, timeout=20)
+    assert {arm.source: arm.status.value for arm in result.arms} == {"down": "timeout", "up": "ok"}
+    assert not go(up.search, timeout=20).partial
+
+
+def test_functions_made_anew_for_each_call_are_known_by_their_code(monkeypatch, release):
+    monkeypatch.setattr(threads, "_MAX_ALIKE", 3)
+    asked = []
+    for number in range(6):
+        hanging = lambda turn, history, number=number: asked.append(number) or release.wait(20)  # noqa: E731
+        assert safe_rewrite(TURN, hanging, HISTORY, guard=FakeGuard(), timeout=0.05).reason == "rewriter_timeout"
+    assert asked == [0, 1, 2]
+
+
+@pytest.mark.parametrize("limit", [None, 20])
+async def test_calls_that_were_cancelled_in_time_take_no_other_call_with_them(monkeypatch, release, limit):
+    monkeypatch.setattr(threads, "MAX_LATE", 1)
+    quick = threading.Event()
+
+    def search(query):
+        return found(query) if quick.is_set() else release.wait(20)
+
+    cut_off = GuardedSearch(search, rewrite, guard=FakeGuard(), timeout=limit)
+    tasks = [asyncio.create_task(cut_off.arun(TURN, HISTORY)) for _ in range(3)]
+    await asyncio.sleep(0.3)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    quick.set()
+    assert not (await GuardedSearch(search, rewrite, guard=FakeGuard(), timeout=20).arun(TURN, HISTORY)).partial
 
 
 def test_no_more_threads_to_be_had(go, monkeypatch):
@@ -445,6 +650,8 @@ def test_a_veto_that_cannot_decide_at_once_is_refused(go):
         go(found, admit=later)
     with pytest.raises(InputError, match="scope: expected a synchronous callable"):
         go(found, scope=later)
+    with pytest.raises(InputError, match="on_decision: expected a synchronous callable"):
+        go(found, on_decision=later)
 
 
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
@@ -455,6 +662,38 @@ def test_a_veto_that_gives_an_awaitable_admits_nothing(go):
     result = go(found, admit=lambda item: later(item))
     assert result.items == []
     assert {arm.vetoed for arm in result.arms} == {2}
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
+def test_a_callback_that_gives_an_awaitable_is_told(go, monkeypatch):
+    seen = probe(monkeypatch)
+
+    async def later(decision):
+        raise AssertionError
+
+    assert go(found, on_decision=lambda decision: later(decision)).decision.reason == "ok"
+    told = [(each["stage"], each["error.type"]) for each, _ in seen.points("rewriteguard.errors")]
+    assert told == [("on_decision", "InputError")]
+
+
+class Everything:
+    """Has every attribute, as mocks and lazy proxies do."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __getattr__(self, name):
+        return type(self)(self.function)
+
+    def __call__(self, *given, **keywords):
+        return self.function(*given, **keywords)
+
+
+def test_functions_that_have_every_attribute(go):
+    stands_for = {"search": found, "admit": lambda item: item != "carried", "key": str, "on_decision": print}
+    for kind in (Everything, lambda function: Mock(side_effect=function)):
+        result = go(**{name: kind(function) for name, function in stands_for.items()})
+        assert set(result.items) == {"shared", "original", "rewrite"}
 
 
 def test_a_scope_that_leaves_a_keyword_open_stops_everything(go):

@@ -11,6 +11,7 @@ from datetime import date
 import pytest
 
 from rewriteguard.assessment import Fault, Profile, Verdict
+from rewriteguard.carry import carried_query
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action, Reason
 from rewriteguard.errors import HistoryError, InputError
@@ -283,3 +284,31 @@ def test_threads_share_a_guard_without_torn_results() -> None:
 def test_results_are_plain_json_values(guard: Guard) -> None:
     decision = guard.decide("is it sold in sets of 3?", "Is the Skagen lamp sold in sets of 3?", LAMPS)
     assert json.loads(json.dumps(decision.to_dict()))["assessment"]["verdict"] == "preserved"
+
+
+def exchanges(first, more, answer="It is what it is."):
+    """A conversation whose first exchange says `first`, with `more` that say nothing and tools between them."""
+    return [
+        ("user", f"Where is the {first}?"),
+        ("assistant", answer),
+        *[("tool", "zinc"), ("user", "And so on?")] * more,
+    ]
+
+
+def test_the_carried_query_reads_twenty_exchanges(guard: Guard) -> None:
+    assert guard.carried("How tall?", exchanges("lighthouse", 19)).terms == ("lighthouse",)
+    assert guard.carried("How tall?", exchanges("lighthouse", 20)).terms == ()
+
+
+def test_the_carried_query_reads_two_hundred_messages_of_user_and_assistant(guard: Guard) -> None:
+    said = [("user", "Where is the lighthouse?"), *[("assistant", "It is what it is."), ("tool", "zinc")] * 199]
+    assert guard.carried("How tall?", said).terms == ("lighthouse",)
+    assert guard.carried("How tall?", [*said, ("assistant", "It is.")]).terms == ()
+
+
+def test_carried_queries_that_are_remembered_are_those_of_their_conversation(guard: Guard) -> None:
+    one = guard.carried("How tall?", [("user", "lighthouse"), ("user", "harbour")])
+    for other in ([("user", "lighthouse"), ("assistant", "harbour")], [("user", "lighthouse\n\nharbour, dunes")]):
+        for turn in ("How tall?", "How tall is the harbour?"):
+            assert guard.carried(turn, other) == carried_query(turn, Conversation.read(turn, other).history)
+    assert guard.carried("How tall?", [("user", "lighthouse"), ("user", "harbour")]) == one

@@ -255,9 +255,13 @@ def hanging():
 
 def none_left():
     deadline = time.monotonic() + 5
-    while threads._abandoned and time.monotonic() < deadline:
+    while threads._timed and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert not threads._abandoned
+    assert not threads._timed
+
+
+def late():
+    return [each for each in threads._timed.values() if each.until < time.monotonic()]
 
 
 def both(guarded, times):
@@ -267,23 +271,22 @@ def both(guarded, times):
 
 
 def test_threads_left_behind_by_a_hanging_rewriter_are_bounded(hanging, monkeypatch, caplog):
-    monkeypatch.setattr(threads, "MAX_ABANDONED", 4)
+    monkeypatch.setattr(threads, "MAX_LATE", 4)
     monkeypatch.setattr(contain, "_said", set())
     asked = []
     guarded = GuardedSearch(
         Index().asearch, lambda turn: asked.append(turn) or hanging(), guard=FakeGuard(), rewriter_timeout=0.02
     )
     results = list(both(guarded, 5))
-    assert len(asked) == len(threads._abandoned) == 4
+    assert len(asked) == len(late()) == 4
     assert {result.decision.reason for result in results} == {"rewriter_timeout"}
     assert all(result.items == ["b", "a"] for result in results)
-    assert caplog.text.count("4 threads of calls that timed out still run") == 1
-    assert safe_rewrite(TURN, lambda turn: GOOD, HISTORY, guard=FakeGuard()).reason == "ok"  # without a limit
-    assert safe_rewrite(TURN, lambda turn: GOOD, HISTORY, guard=FakeGuard(), timeout=5).reason == "rewriter_timeout"
+    assert caplog.text.count("4 late calls of one rewriter or search still run") == 1
+    assert safe_rewrite(TURN, lambda turn: GOOD, HISTORY, guard=FakeGuard(), timeout=5).reason == "ok"  # another one
 
 
 def test_above_the_limit_a_timed_call_waits_for_nothing(hanging, monkeypatch):
-    monkeypatch.setattr(threads, "MAX_ABANDONED", 1)
+    monkeypatch.setattr(threads, "MAX_LATE", 1)
     list(both(GuardedSearch(Index().asearch, hanging, guard=FakeGuard(), rewriter_timeout=0.02), 1))
     started = time.monotonic()
     list(both(GuardedSearch(Index().asearch, hanging, guard=FakeGuard(), rewriter_timeout=20), 1))
@@ -291,10 +294,10 @@ def test_above_the_limit_a_timed_call_waits_for_nothing(hanging, monkeypatch):
 
 
 def test_threads_left_behind_by_hanging_searches_are_bounded(hanging, monkeypatch):
-    monkeypatch.setattr(threads, "MAX_ABANDONED", 6)
+    monkeypatch.setattr(threads, "MAX_LATE", 6)
     index = Index(carried=hanging)
     results = list(both(GuardedSearch(index.search, lambda turn: GOOD, guard=FakeGuard(), timeout=0.3), 3))
-    assert len(threads._abandoned) == 6
+    assert len(late()) == 6
     assert all(outcomes(each) == {"original": "ok", "rewrite": "ok", "carried": "timeout"} for each in results)
     full = GuardedSearch(index.search, lambda turn: GOOD, guard=FakeGuard(), timeout=0.3)
     with pytest.raises(TimeoutError):
@@ -311,7 +314,7 @@ def test_abandoned_threads_are_counted_until_they_end():
     release = threading.Event()
     guarded = GuardedSearch(Index().asearch, lambda turn: release.wait(30), guard=FakeGuard(), rewriter_timeout=0.02)
     list(both(guarded, 2))
-    assert len(threads._abandoned) == 4
+    assert len(late()) == 4
     release.set()
     none_left()
 
@@ -395,10 +398,12 @@ def test_a_synchronous_caller_s_guard_works_in_its_own_thread():
 
     class Watched(FakeGuard):
         def _called(self, name, argument):
-            at_work.add(threading.current_thread())
+            at_work.add((name, threading.current_thread() is threading.main_thread()))
+            super()._called(name, argument)
 
     GuardedSearch(Index().search, lambda turn: GOOD, guard=Watched(), rewrite_when="dependent").run(TURN, HISTORY)
-    assert at_work == {threading.current_thread()}
+    beside = ("carried", False)  # the rewriter, which has the caller's thread meanwhile
+    assert at_work == {("dependent", True), ("decide", True), ("carried", True), beside}
 
 
 # shadow mode

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from fakes import probe
+from fakes import FakeGuard, probe
 from rewriteguard import threads
 from rewriteguard.errors import ScopeError
 from rewriteguard.guard import Guard
+from rewriteguard.policy import Policy
 from rewriteguard.retrieve import GuardedSearch, Hit
 
 TURNS, TIMES = 200, 10  # a turn that comes again costs the guard nothing; a call does not know the others of its turn
@@ -283,11 +284,11 @@ def run_in_asyncio(guarded, calls):
 def none_left(before):
     """Waits until the threads that the calls started have ended."""
     deadline = time.monotonic() + 10
-    while (threading.active_count() > before or threads._abandoned) and time.monotonic() < deadline:
+    while (threading.active_count() > before or threads._timed) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not [thread for thread in threading.enumerate() if thread.name == "rewriteguard"]
     assert threading.active_count() <= before
-    assert not threads._abandoned
+    assert not threads._timed
 
 
 @pytest.mark.parametrize("run", [run_in_threads, run_in_asyncio], ids=["threads", "asyncio"])
@@ -305,3 +306,39 @@ def test_soak(guard, monkeypatch, run):
     none_left(before)
     assert told(seen.spans) == expected(calls)
     assert len({span.context.trace_id for span in seen.spans}) == len(calls) == 2_000  # no span in another call's trace
+
+
+class SlowToRead(FakeGuard):
+    """Is still reading when all calls are over, as on a machine that has too much to do."""
+
+    def __init__(self, over):
+        super().__init__()
+        self.over = over
+
+    def prepare(self, turn, history=()):
+        self.over.wait(HANGS)
+
+
+@pytest.mark.parametrize("policy", [Policy(), Policy(carried=False)], ids=["carried", "original alone"])
+@pytest.mark.parametrize("run", [run_in_threads, run_in_asyncio], ids=["threads", "asyncio"])
+def test_a_rewriter_that_fails_at_once_in_a_hundred_threads_takes_no_search_with_it(monkeypatch, run, policy):
+    monkeypatch.setitem(globals(), "AT_ONCE", 100)
+    calls = [Call(number, Fault("raises", reason="rewriter_error")) for number in range(300)]
+    over = threading.Event()
+
+    def rewriter(turn, history):
+        raise ConnectionError("503")
+
+    guarded = GuardedSearch(
+        lambda query, code: [code], rewriter, guard=SlowToRead(over), policy=policy, timeout=2 * HANGS
+    )
+    before = threading.active_count()
+    try:
+        results = run({(0, False): guarded, (1, False): guarded}, calls)
+    finally:
+        over.set()
+    told = Counter(r.decision.reason.value if not isinstance(r, Exception) else repr(r) for r in results)
+    assert told == {"rewriter_error": 300}
+    assert [result.items for result in results] == [[call.code] for call in calls]
+    assert not any(result.partial for result in results)
+    none_left(before)

@@ -66,7 +66,7 @@ def ask_for(rewriter: Any, turn: str, history: Any, *, in_loop: bool) -> Ask:
     if not callable(rewriter):
         raise InputError(f"rewriter: expected a callable, a runnable or a string, got {type(rewriter).__name__}")
     arguments = (turn, history) if _takes_history(rewriter) else (turn,)
-    return Ask(lambda: rewriter(*arguments), blocking=not is_async(rewriter))
+    return Ask(partial(rewriter, *arguments), blocking=not is_async(rewriter))
 
 
 async def ask_rewriter(
@@ -86,8 +86,9 @@ async def ask_rewriter(
             with suppress(ValueError):  # closed from another context: that one was never changed
                 _asking.reset(token)
 
+    limit = None if shadow else seconds
     with telemetry.rewrite() as span:
-        handle = await runner.run(job, blocking=ask.blocking, seconds=None if shadow else seconds)
+        handle = await runner.run(job, blocking=ask.blocking, seconds=limit, owner=ask.function)
         late = timed_out(handle)
         error = error_of(handle)
         if error is None:
@@ -140,7 +141,7 @@ def _takes_history(rewriter: Callable[..., Any]) -> bool:
     """True where the rewriter can be called with two arguments; one that does not tell its arguments gets two."""
     try:
         signature = inspect.signature(rewriter)
-    except ValueError:
+    except (TypeError, ValueError):  # a built-in or a proxy
         return True
     try:
         signature.bind("", ())

@@ -11,9 +11,10 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent import futures
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from rewriteguard.threads import Job, ThreadLimitError, abandon, in_thread, settled
+from rewriteguard.threads import Job, ThreadLimitError, in_thread, settled
 
 T = TypeVar("T")
 Handle = futures.Future[T] | asyncio.Future[T]
@@ -24,18 +25,23 @@ _GRACE = 0.05  # seconds that a cancelled task has for its clean-up before the a
 class Runner(Protocol):
     """Starts jobs beside the flow and waits for them."""
 
-    def start(self, job: Job[T], *, blocking: bool, timed: bool) -> Handle[T]:
+    def start(self, job: Job[T], *, blocking: bool, seconds: float | None = None, owner: Any = None) -> Handle[T]:
         """Starts `job` beside the flow.
 
         Args:
             job: What to do.
             blocking: Whether it would hold up an event loop.
-            timed: Whether it is waited for only so long.
+            seconds: How long it is waited for; None is without end.
+            owner: The function of the application that may hang; None is the guard's own work.
         """
         ...
 
-    async def run(self, job: Job[T], *, blocking: bool, seconds: float | None) -> Handle[T]:
+    async def run(self, job: Job[T], *, blocking: bool, seconds: float | None, owner: Any = None) -> Handle[T]:
         """Runs `job` and waits for it, at most `seconds`; without a limit in the caller's own thread."""
+        ...
+
+    def here(self, job: Job[T]) -> Handle[T] | None:
+        """Runs `job`, which blocks, in the caller's own thread; None where that would hold up an event loop."""
         ...
 
     async def wait(self, handles: Sequence[Handle[Any]], seconds: float | None) -> None:
@@ -91,7 +97,7 @@ async def call(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> 
 
 def is_async(function: Callable[..., Any]) -> bool:
     """True where calling `function` gives an awaitable, as far as its definition says."""
-    while hasattr(function, "func"):  # functools.partial
+    while isinstance(function, partial):  # and nothing else that has a `func`: a mock has one at every depth
         function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
@@ -113,7 +119,7 @@ def error_of(handle: Handle[Any]) -> Exception | None:
 
 
 def timed_out(handle: Handle[Any]) -> bool:
-    """True where a handle is not done, or its job was not started because too many before it still run."""
+    """True where a handle is not done, or its job was not started because too many before it hang."""
     if not handle.done():
         return True
     return not handle.cancelled() and isinstance(handle.exception(), ThreadLimitError)
@@ -122,17 +128,28 @@ def timed_out(handle: Handle[Any]) -> bool:
 class ThreadRunner:
     """Runs jobs in daemon threads of their own, so that one that hangs holds up no other call and no exit."""
 
-    def start(self, job: Job[T], *, blocking: bool, timed: bool) -> Handle[T]:  # noqa: ARG002 - all jobs have threads
+    def start(
+        self,
+        job: Job[T],
+        *,
+        blocking: bool,  # noqa: ARG002 - all jobs have threads
+        seconds: float | None = None,
+        owner: Any = None,
+    ) -> Handle[T]:
         """Starts `job` in a thread that has a copy of the context."""
-        return in_thread(job, timed=timed)
+        return in_thread(job, seconds=seconds, owner=owner)
 
-    async def run(self, job: Job[T], *, blocking: bool, seconds: float | None) -> Handle[T]:
+    async def run(self, job: Job[T], *, blocking: bool, seconds: float | None, owner: Any = None) -> Handle[T]:
         """Runs `job` in this thread; in one of its own where there is a limit, or an event loop runs here."""
         if seconds is None and not _in_loop():
             return settled(job)
-        handle = self.start(job, blocking=blocking, timed=seconds is not None)
+        handle = self.start(job, blocking=blocking, seconds=seconds, owner=owner)
         await self.wait([handle], seconds)
         return handle
+
+    def here(self, job: Job[T]) -> Handle[T] | None:
+        """Runs `job` in this thread."""
+        return settled(job)
 
     async def wait(self, handles: Sequence[Handle[Any]], seconds: float | None) -> None:
         """Blocks until all `handles` are done, at most `seconds`."""
@@ -140,29 +157,20 @@ class ThreadRunner:
 
     async def drop(self, handles: Iterable[Handle[Any]]) -> None:
         """Leaves running threads to themselves."""
-        for handle in handles:
-            if isinstance(handle, futures.Future):
-                abandon(handle)
 
 
 class TaskRunner:
     """Runs jobs as tasks; those that would hold up the event loop in daemon threads of their own."""
 
-    def __init__(self) -> None:
-        self._threads: dict[Handle[Any], futures.Future[Any]] = {}
-
-    def start(self, job: Job[T], *, blocking: bool, timed: bool) -> Handle[T]:
+    def start(self, job: Job[T], *, blocking: bool, seconds: float | None = None, owner: Any = None) -> Handle[T]:
         """Starts `job` as a task, or in a thread that has a copy of the context."""
         if not blocking:
             return asyncio.ensure_future(job())
-        thread = in_thread(job, timed=timed)
-        handle = asyncio.wrap_future(thread)
-        self._threads[handle] = thread
-        return handle
+        return asyncio.wrap_future(in_thread(job, seconds=seconds, owner=owner))
 
-    async def run(self, job: Job[T], *, blocking: bool, seconds: float | None) -> Handle[T]:
+    async def run(self, job: Job[T], *, blocking: bool, seconds: float | None, owner: Any = None) -> Handle[T]:
         """Runs `job` as a task and drops it where the caller is cancelled."""
-        handle = self.start(job, blocking=blocking, timed=seconds is not None)
+        handle = self.start(job, blocking=blocking, seconds=seconds, owner=owner)
         try:
             await self.wait([handle], seconds)
         except asyncio.CancelledError:
@@ -180,12 +188,14 @@ class TaskRunner:
         """Cancels tasks and gives them a moment to clean up."""
         running = [handle for handle in handles if isinstance(handle, asyncio.Future)]
         for handle in running:
-            if handle in self._threads:
-                abandon(self._threads[handle])
             if not handle.get_loop().is_closed():  # a task of a closed loop is over, and cannot be cancelled any more
                 handle.cancel()
                 handle.add_done_callback(_retrieve)
         await self.wait([each for each in running if not (each.done() or each.get_loop().is_closed())], _GRACE)
+
+    def here(self, job: Job[T]) -> Handle[T] | None:  # noqa: ARG002 - nothing that blocks is done in a loop's thread
+        """None: the caller's thread runs the event loop."""
+        return None
 
 
 def _in_loop() -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from hashlib import sha256
 from threading import Lock
 from typing import Any
 
@@ -15,7 +16,7 @@ from rewriteguard import arguments, extract
 from rewriteguard.assess import MAX_REWRITE, MAX_TURN, assess, is_dependent, texts_of
 from rewriteguard.assessment import Assessment, Profile
 from rewriteguard.carry import CarriedQuery, carried_query
-from rewriteguard.conversation import Conversation, text_from, texts_from
+from rewriteguard.conversation import Conversation, Message, Role, text_from, texts_from
 from rewriteguard.decision import Decision, Reason
 from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.extract.base import Extractor, Facts
@@ -24,7 +25,7 @@ from rewriteguard.filter_check import MAX_LIMIT, assess_filter
 from rewriteguard.filter_finding import FilterAssessment
 from rewriteguard.policy import Policy, decide, decide_without_rewrite
 from rewriteguard.query_list import listed_queries
-from rewriteguard.reader import Reader
+from rewriteguard.reader import MAX_MESSAGES, Reader
 from rewriteguard.rows import BATCH_SIZE, Row, check_batch
 from rewriteguard.set_assessment import Member, SetAssessment
 from rewriteguard.sets import assess_set
@@ -32,6 +33,8 @@ from rewriteguard.tokens import ProtectedToken
 
 _CACHED_CHECKS = 256  # findings that are kept, for a call that is repeated
 _LONGEST_CACHED = 20_000  # characters of a conversation of which a finding is kept, since it is kept with it
+_KEPT_CARRIED = 500_000  # characters of carried queries that are kept
+_EXCHANGES = 20  # that are read for the carried query: a word of the first weighs a thousandth of one of the last
 _DEFAULT_POLICY = Policy()
 _BRIEF = 4  # content words; a turn of fewer has no filler whose loss would help a search
 
@@ -59,8 +62,8 @@ class Guard:
         self._equivalents = equivalents_of(aliases or {})
         self._window = history_window
         self._read = Reader(extractors)
-        carried: LRUCache[Any, CarriedQuery] = LRUCache(_CACHED_CHECKS)
-        self._carried_again: Callable[[Conversation], CarriedQuery] = cached(carried, lock=Lock())(_carried)
+        carried: LRUCache[bytes, CarriedQuery] = LRUCache(_KEPT_CARRIED, lambda query: len(query.text) + 1)
+        self._carry: Callable[..., CarriedQuery] = cached(carried, key=_digest, lock=Lock())(carried_query)
         found: LRUCache[Any, Assessment] = LRUCache(_CACHED_CHECKS)
         self._assess_again: Callable[..., Assessment] = cached(found, lock=Lock())(self._assess_uncached)
 
@@ -324,7 +327,7 @@ class Guard:
             self._read.together(*texts)
 
     def _carried(self, conversation: Conversation) -> CarriedQuery:
-        return (self._carried_again if _is_short(conversation) else _carried)(conversation)
+        return self._carry(conversation.turn, _recent(conversation.history))
 
     def _assess_uncached(
         self,
@@ -349,5 +352,13 @@ def _is_short(conversation: Conversation) -> bool:
     return sum(len(message.text) for message in conversation.history) + len(conversation.turn) <= _LONGEST_CACHED
 
 
-def _carried(conversation: Conversation) -> CarriedQuery:
-    return carried_query(conversation.turn, conversation.history)
+def _recent(history: Sequence[Message]) -> tuple[Message, ...]:
+    """What user and assistant said in the last exchanges: what can still give a term to the carried query."""
+    said = [message for message in history if message.role in (Role.USER, Role.ASSISTANT)][-MAX_MESSAGES:]
+    asked = [place for place, message in enumerate(said) if message.role is Role.USER]
+    return tuple(said[asked[-_EXCHANGES] :] if len(asked) > _EXCHANGES else said)
+
+
+def _digest(turn: str, history: Sequence[Message]) -> bytes:
+    """Stands for a conversation of any length in the memory of carried queries."""
+    return sha256(repr((turn, [(message.role.value, message.text) for message in history])).encode()).digest()

@@ -15,7 +15,7 @@ from rewriteguard.arms import Arm, Flight, Landed, Searcher, Status
 from rewriteguard.asking import Answer, ask_rewriter
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action, Decision, Origin, Reason
-from rewriteguard.drivers import Budget, Runner, compute
+from rewriteguard.drivers import Budget, Handle, Runner, compute
 from rewriteguard.errors import ScopeError
 from rewriteguard.fuse import Fused, fuse, margins
 from rewriteguard.identity import identities
@@ -55,7 +55,16 @@ async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
 def _searchers(plan: Plan, request: Request) -> list[Searcher]:
     limits, telemetry = _scope(plan, request), plan.judge.telemetry
     return [
-        Searcher(each.search, each.blocking, {**each.keywords, **limits}, plan.admit, telemetry, each.score, each.name)
+        Searcher(
+            each.search,
+            each.blocking,
+            {**each.keywords, **limits},
+            plan.admit,
+            telemetry,
+            each.score,
+            each.name,
+            owner=plan if each.owner is None else each.owner,
+        )
         for each in request.sources
     ]
 
@@ -86,7 +95,7 @@ async def _decision(runner: Runner, plan: Plan, request: Request, flight: Flight
         return judge.unread(request.conversation, await _unguarded_answer(runner, plan, request))
     today = request.reference_date or today_in_utc()
     answer = await _answer(runner, plan, request, flight, budget)
-    left = budget.left() if answer.text is not None else None  # without a rewrite there is nothing to read
+    left = budget.left()
     try:
         work = partial(judge.decide, request.conversation, answer, today)
         return await compute(runner, work, None if left is None else max(left, _CHECK))
@@ -102,11 +111,10 @@ async def _answer(runner: Runner, plan: Plan, request: Request, flight: Flight, 
         flight.start(request.conversation.turn, Origin.ORIGINAL)
     if await _spared(runner, plan, request.conversation, budget):
         return Answer(reason=Reason.SKIPPED)
-    if plan.hedged and plan.judge.policy.carried:
-        await _start_carried(runner, plan, request.conversation, flight)
+    first = [_carrying(runner, plan, request.conversation, flight)] if plan.hedged and plan.judge.policy.carried else []
     seconds = budget.left(plan.rewriter_timeout)
     ask = partial(ask_rewriter, runner, request.ask, seconds, plan.judge.telemetry, shadow=plan.judge.policy.shadow)
-    return await while_reading(runner, plan.judge, request.conversation, ask, budget.left)
+    return await while_reading(runner, plan.judge, request.conversation, ask, budget.left, first)
 
 
 async def _unguarded_answer(runner: Runner, plan: Plan, request: Request) -> Answer:
@@ -128,14 +136,19 @@ async def _spared(runner: Runner, plan: Plan, conversation: Conversation, budget
         return False
 
 
-async def _start_carried(runner: Runner, plan: Plan, conversation: Conversation, flight: Flight) -> None:
-    try:
-        carried = await compute(runner, partial(plan.judge.guard.carried, conversation.turn, conversation))
-    except Exception as error:  # noqa: BLE001 - the guard's own failure
-        plan.judge.telemetry.failed("guard", error)
-        return
-    if carried.terms:
-        flight.start(carried.text, Origin.CARRIED)
+def _carrying(runner: Runner, plan: Plan, conversation: Conversation, flight: Flight) -> Handle[None]:
+    """Finds the carried query beside the rewriter, and starts its search."""
+
+    async def carry() -> None:
+        try:
+            carried = await compute(runner, partial(plan.judge.guard.carried, conversation.turn, conversation))
+        except Exception as error:  # noqa: BLE001 - the guard's own failure
+            plan.judge.telemetry.failed("guard", error)
+            return
+        if carried.terms:
+            flight.start(carried.text, Origin.CARRIED)
+
+    return runner.start(carry, blocking=False)
 
 
 def _tell(plan: Plan, decision: Decision, span: Span) -> None:

@@ -81,7 +81,7 @@ class Plan:
             arguments.seconds(name, getattr(self, name))
         for name in ("key", "scope", "admit", "on_decision"):
             arguments.function(name, getattr(self, name))
-        for name in ("key", "scope", "admit"):
+        for name in ("key", "scope", "admit", "on_decision"):
             if is_async(getattr(self, name)):
                 raise InputError(f"{name}: expected a synchronous callable, got a coroutine function")
 
@@ -110,6 +110,7 @@ class Source:
         keywords: The caller's search keywords, given to every arm.
         score: The score of a bare item, higher is better.
         name: Tells it apart where there are several.
+        owner: The application's own function, of which only so many calls may hang; None counts by the plan.
     """
 
     search: Callable[..., Any]
@@ -117,6 +118,7 @@ class Source:
     keywords: Mapping[str, Any]
     score: Callable[[Any], float | None] | None = None
     name: str = ""
+    owner: Any = None
 
 
 @dataclass(frozen=True, slots=True)

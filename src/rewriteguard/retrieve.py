@@ -52,7 +52,7 @@ class GuardedSearch:
             or searched. Synchronous.
         admit: Whether an item may be returned; one for which it raises is dropped. Dropped items are counted.
             Synchronous.
-        on_decision: Gets each decision; what it raises is logged and dropped.
+        on_decision: Gets each decision; what it raises is logged and dropped. Synchronous.
         telemetry: None tells what the environment's switches allow.
 
     Each arm gets dicts, lists and sets of its own among the search keywords, and the same objects otherwise.
@@ -134,6 +134,7 @@ class GuardedSearch:
                     blocking=not is_async(search),
                     keywords=counted if _takes_k(search) else keywords,
                     name=name,
+                    owner=search,
                 )
                 for name, search in self._searches.items()
             ],
@@ -168,5 +169,5 @@ def _takes_k(search: Callable[..., Any]) -> bool:
     """True where `search` names a parameter `k`; one that takes any keyword may mean something else by it."""
     try:
         return "k" in inspect.signature(search).parameters
-    except ValueError:  # a built-in that does not tell its parameters
+    except (TypeError, ValueError):  # a built-in or a proxy that does not tell its parameters
         return False

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -16,8 +17,8 @@ from rewriteguard.asking import Answer, ask_for, ask_rewriter, kept
 from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Decision, Reason
-from rewriteguard.drivers import Runner, TaskRunner, ThreadRunner, compute
-from rewriteguard.errors import PipelineNotFoundError
+from rewriteguard.drivers import Handle, Runner, TaskRunner, ThreadRunner, compute
+from rewriteguard.errors import InputError, PipelineNotFoundError
 from rewriteguard.guard import Guard
 from rewriteguard.policy import Policy, decide_without_rewrite
 from rewriteguard.telemetry import Telemetry, default_telemetry
@@ -192,7 +193,8 @@ def notify(telemetry: Telemetry, on_decision: Callable[[Decision], Any] | None, 
     if on_decision is None:
         return
     try:
-        on_decision(decision)
+        if inspect.isawaitable(on_decision(decision)):  # nobody awaits it
+            raise InputError("on_decision: expected a function that is done when it returns, got an awaitable")
     except Exception as error:  # noqa: BLE001 - the application's callback must not break its retrieval
         telemetry.failed("on_decision", error)
 
@@ -208,23 +210,34 @@ async def while_reading(
     conversation: Conversation,
     ask: Callable[[], Awaitable[Answer]],
     left: Callable[[], float | None] = lambda: None,
+    first: Sequence[Handle[Any]] = (),
 ) -> Answer:
     """The answer that `ask` gives; meanwhile the guard reads turn and history, of which the check then has less.
 
-    The reading is waited for as long as `left` says, in seconds.
+    Args:
+        runner: Reads beside the flow.
+        judge: Whose guard reads.
+        conversation: What is read.
+        ask: Asks the rewriter.
+        left: The seconds that are left to wait for the reading.
+        first: What the guard has to do before it reads, and also where there is no rewrite to check.
     """
+    wanted = True
 
     async def read() -> None:
-        with suppress(Exception):  # what goes wrong here the check will say
-            judge.guard.prepare(conversation.turn, conversation)
+        await runner.wait(first, None)
+        if wanted:
+            with suppress(Exception):  # what goes wrong here the check will say
+                await compute(runner, partial(judge.guard.prepare, conversation.turn, conversation))
 
-    running = [runner.start(read, blocking=True, timed=False)]
+    reading = runner.start(read, blocking=False)
     try:
         answer = await ask()
-        if answer.text is not None:  # otherwise nothing will be checked, so nothing is waited for
-            await runner.wait(running, left())
+        wanted = answer.text is not None  # otherwise nothing will be checked
+        await runner.wait([reading] if wanted else first, left())
     finally:
-        await runner.drop(running)
+        wanted = False
+        await runner.drop([reading, *first])
     return answer
 
 
