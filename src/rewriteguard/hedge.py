@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from rewriteguard.arms import Arm, Flight, Landed, Searcher, Status
+from rewriteguard.arms import Arm, Flight, Landed, Searcher, Status, copied
 from rewriteguard.asking import Answer, ask_rewriter
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action, Decision, Origin, Reason
@@ -54,9 +54,11 @@ async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
 
 def _searchers(plan: Plan, request: Request) -> list[Searcher]:
     limits, telemetry = _scope(plan, request), plan.judge.telemetry
+    # Copied before anything runs: the rewrite's arm starts late, and must not see what a live list of groups holds then.
+    keywords = [copied({**each.keywords, **limits}) for each in request.sources]
     return [
-        Searcher(each.search, each.blocking, {**each.keywords, **limits}, plan.admit, telemetry, each.score, each.name)
-        for each in request.sources
+        Searcher(each.search, each.blocking, given, plan.admit, telemetry, each.score, each.name)
+        for each, given in zip(request.sources, keywords, strict=True)
     ]
 
 

@@ -786,3 +786,19 @@ def test_the_call_s_count_wins_over_the_one_of_the_settings(guard):
     assert {k for _, k, _ in retriever.calls} == {20}
     guarded.invoke(FEES, k=30)
     assert retriever.calls[-1][1] == 30
+
+
+@pytest.mark.parametrize("history", [[], HISTORY], ids=["first turn", "history"])
+@pytest.mark.parametrize("inner", [Words, Plain])
+@pytest.mark.parametrize("count", [0, -1, True, "3"])
+async def test_a_call_s_count_that_cannot_be_used_is_named(inner, history, count):
+    retriever = guarded_retriever(FakeGuard(), retriever=inner(calls=[]), k=3)
+    chain = guard_history_aware_retriever(history_chain(retriever=inner(calls=[])), guard=FakeGuard(), k=3)
+    message = re.escape(f"k: expected a whole number above 0 or None, got {count!r}")
+    config = {"configurable": {"chat_history": history}}
+    with pytest.raises(InputError, match=message):
+        retriever.invoke("How long is it valid?", config, k=count)
+    with pytest.raises(InputError, match=message):
+        await retriever.ainvoke("How long is it valid?", config, k=count)
+    with pytest.raises(InputError, match=message):
+        chain.invoke({"input": "How long is it valid?", "chat_history": history}, k=count)
