@@ -54,7 +54,7 @@ async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
 
 def _searchers(plan: Plan, request: Request) -> list[Searcher]:
     limits, telemetry = _scope(plan, request), plan.judge.telemetry
-    # Copied before anything runs: the rewrite's arm starts late, and must not see what a live list of groups holds then.
+    # Copied before anything runs: the rewrite's arm starts late, and a list that the scope gave may hold more by then.
     keywords = [copied({**each.keywords, **limits}) for each in request.sources]
     return [
         Searcher(each.search, each.blocking, given, plan.admit, telemetry, each.score, each.name)

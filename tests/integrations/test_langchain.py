@@ -4,6 +4,8 @@ import asyncio
 import math
 import re
 from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from langchain_classic.chains import create_history_aware_retriever, create_retrieval_chain
@@ -545,6 +547,9 @@ def test_documents_are_told_apart_by_id_then_key_then_text(guard):
     assert found(lambda query: Document(query, id="same")) == 1
     assert found(lambda query: Document(query, metadata={"ref": 7}), id_key="ref") == 1
     assert found(lambda query: Document(query, metadata={"ref": 7})) == 3
+    assert found(lambda query: Document(query, metadata={"ref": 0}), id_key="ref") == 1
+    assert found(lambda query: Document(query, metadata={"ref": None}), id_key="ref") == 3
+    assert found(lambda query: Document(query, metadata={"ref": ""}), id_key="ref") == 3
     assert found(lambda query: Document("text", metadata={"source": "a"})) == 1
     assert found(lambda query: Document("text", metadata={"source": query})) == 3
 
@@ -557,13 +562,19 @@ def test_documents_are_passed_on_untouched(guard):
     assert before == DOCUMENTS
 
 
+@pytest.mark.parametrize("number", [float, Fraction, Decimal, str])
 @pytest.mark.parametrize("keywords", [{"score_key": "score"}, {"score": lambda document: document.metadata["score"]}])
-def test_scores_are_used_where_the_caller_names_them(keywords):
+def test_scores_are_used_where_the_caller_names_them(keywords, number):
+    five, nine, one = number(5), number(9), number(1)
+
     class Scored(BaseRetriever):
         def _get_relevant_documents(self, query, *, run_manager):
             if query == GOOD:  # flat: says nothing
-                return [Document("f", id="f", metadata={"score": 5.0}), Document("g", id="g", metadata={"score": 5.0})]
-            return [Document("p", id="p", metadata={"score": 9.0}), Document("q", id="q", metadata={"score": 1.0})]
+                return [
+                    Document("f", id="f", metadata={"score": five}),
+                    Document("g", id="g", metadata={"score": five}),
+                ]
+            return [Document("p", id="p", metadata={"score": nine}), Document("q", id="q", metadata={"score": one})]
 
     chain = history_chain(retriever=Scored())
     assert ids(guard_history_aware_retriever(chain, guard=FakeGuard()).invoke(FOLLOW_UP))[0] == "f"

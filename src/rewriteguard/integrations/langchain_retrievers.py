@@ -39,7 +39,7 @@ class GuardedRetriever(BaseRetriever):
     retriever: Runnable[Any, Any]
     rewriter: Any
     k: int | None = None
-    # A field, since LangChain makes configured runnables anew of their fields: in a private attribute the scope is lost.
+    # A field: LangChain makes configured runnables anew of their fields, and would lose the scope in anything else.
     settings: Settings = Field(exclude=True, repr=False)
 
     def __init__(
