@@ -622,6 +622,59 @@ async def test_a_vector_store_s_scores_are_used_where_they_are_similarities(kind
     assert (list(fusion.attributes["rewriteguard.fusion.weights"]) != [1.0, 4.0, 2.0]) is weighed
 
 
+class NoScale(InMemoryVectorStore):
+    """Knows no scale for its distances, as stores do whose metric has none; `fails` are its searches that raise."""
+
+    fails = ()
+
+    def _select_relevance_score_fn(self):
+        raise ValueError("no normalisation for the metric jaccard")
+
+    def similarity_search(self, query, k=4, **more):
+        if "similarity_search" in self.fails:
+            raise ValueError("the index is gone")
+        found = InMemoryVectorStore.similarity_search_with_score(self, query, k, **more)
+        return [document for document, _ in found]
+
+    async def asimilarity_search(self, query, k=4, **more):
+        return self.similarity_search(query, k, **more)
+
+    def similarity_search_with_score(self, query, k=4, **more):
+        if "similarity_search_with_score" in self.fails:
+            raise TypeError("no scores here")
+        found = super().similarity_search_with_score(query, k, **more)
+        return [(document, None if "scores" in self.fails else score) for document, score in found]
+
+    async def asimilarity_search_with_score(self, query, k=4, **more):
+        return self.similarity_search_with_score(query, k, **more)
+
+
+@pytest.mark.parametrize("fails", [(), ("similarity_search_with_score",), ("scores",)])
+async def test_a_store_that_cannot_score_is_searched_all_the_same(fails):
+    store = NoScale(Letters())
+    store.fails = fails
+    store.add_documents(DOCUMENTS)
+    retriever = with_scores(store.as_retriever(search_kwargs={"k": 3}))
+    found = retriever.invoke(GOOD)
+    assert found == await retriever.ainvoke(GOOD)
+    assert ids(found) == ids(store.similarity_search(GOOD, k=3))
+    assert [document.metadata.get("similarity") is None for document in found] == [bool(fails)] * 3
+    guarded = guard_history_aware_retriever(
+        history_chain(retriever=retriever), guard=FakeGuard(), score_key="similarity"
+    )
+    assert len(guarded.invoke(FOLLOW_UP)) == 3
+
+
+async def test_a_store_that_cannot_search_says_so_with_scores_too():
+    store = NoScale(Letters())
+    store.fails = ("similarity_search", "similarity_search_with_score")
+    retriever = with_scores(store.as_retriever())
+    with pytest.raises(ValueError, match="the index is gone"):
+        retriever.invoke(GOOD)
+    with pytest.raises(ValueError, match="the index is gone"):
+        await retriever.ainvoke(GOOD)
+
+
 def test_scores_are_asked_of_exact_similarity_alone():
     store = InMemoryVectorStore(Letters())
     with pytest.raises(InputError, match="search type 'similarity', got 'mmr'"):
