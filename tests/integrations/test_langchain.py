@@ -344,8 +344,12 @@ class Anything(BaseRetriever):
 
 
 ODD_PROMPT = ChatPromptTemplate.from_template("Rephrase {input} after {chat_history}")
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
 UNREADABLE = {
     "blocks": {"input": [{"type": "image", "url": "u"}, 7]},
+    "message of images": {"input": HumanMessage([IMAGE])},
+    "message of images, with a history": {"input": HumanMessage([IMAGE, IMAGE]), "chat_history": HISTORY},
+    "images, with a history": {"input": [IMAGE, 7], "chat_history": HISTORY},
     "none": {"input": None},
     "number": {"input": 3},
     "number, with a history": {"input": 3, "chat_history": HISTORY},
@@ -400,10 +404,24 @@ async def test_observe_takes_every_history_that_langchain_takes(history):
     assert {(decision.action, decision.reason) for decision in seen} == {(Action.USE_REWRITE, "guard_error")}
 
 
-def test_the_model_s_error_is_langchain_s_own_where_the_input_is_no_text():
-    chain = create_history_aware_retriever(RunnableLambda(lambda _: 1 / 0), Anything(calls=[]), ODD_PROMPT)
+@pytest.mark.parametrize("turn", [3, [IMAGE], HumanMessage([IMAGE])], ids=["number", "images", "message of images"])
+def test_the_model_s_error_is_langchain_s_own_where_the_input_is_no_text(turn):
+    retriever = Anything(calls=[])
+    chain = create_history_aware_retriever(RunnableLambda(lambda _: 1 / 0), retriever, ODD_PROMPT)
     with pytest.raises(ZeroDivisionError):
-        guard_history_aware_retriever(chain, guard=FakeGuard()).invoke({"input": 3, "chat_history": HISTORY})
+        guard_history_aware_retriever(chain, guard=FakeGuard()).invoke({"input": turn, "chat_history": HISTORY})
+    assert retriever.calls == []
+
+
+def test_the_text_beside_an_image_is_the_turn():
+    retriever, seen = Anything(calls=[]), []
+    guarded = guard_history_aware_retriever(
+        history_chain(retriever=retriever), guard=FakeGuard(), on_decision=seen.append
+    )
+    blocks = [IMAGE, {"type": "text", "text": "How long is it valid?"}]
+    guarded.invoke({"input": HumanMessage(blocks), "chat_history": HISTORY})
+    assert retriever.calls[0] == "How long is it valid?"
+    assert [decision.verdict for decision in seen] == [Verdict.PRESERVED]
 
 
 def test_an_unreadable_input_is_scoped_and_vetoed_all_the_same():
