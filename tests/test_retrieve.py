@@ -564,6 +564,21 @@ def test_scope_is_asked_once_and_limits_every_arm(run):
     assert dict(index.calls) == {query: {"tenant": "north", "limit": 5, "lang": "en"} for query in LISTS}
 
 
+def test_what_a_scope_holds_is_that_of_its_evaluation_for_every_arm(run):
+    groups, region = ["staff"], {"any": [{"town"}]}
+
+    def promote(turn, history):
+        groups.append("board")
+        region["any"][0].add("county")
+        return GOOD
+
+    index = Index()
+    run(index, rewriter=promote, scope=lambda config: {"filter": {"groups": groups}}, keywords={"where": (region,)})
+    limits = {"filter": {"groups": ["staff"]}, "where": ({"any": [{"town"}]},)}
+    assert dict(index.calls) == dict.fromkeys(LISTS, limits)
+    assert groups == ["staff", "board"]
+
+
 @pytest.mark.parametrize(
     "scope",
     [lambda config: None, lambda config: config["tenant"], lambda config: ["north"]],

@@ -138,7 +138,7 @@ class Searcher:
         """What one arm finds."""
         started = time.perf_counter()
         with self.telemetry.search(origin.value, text, self.name) as span:
-            hits = self._hits(await call(self.function, text, origin, **_copied(self.keywords)))
+            hits = self._hits(await call(self.function, text, origin, **copied(self.keywords)))
             admitted = tuple(hit for hit in hits if self._admits(hit.item))
             vetoed = len(hits) - len(admitted)
             items, scores = [hit.item for hit in admitted], [hit.score for hit in admitted]
@@ -289,10 +289,10 @@ class Flight:
         return Landed(query, searcher.name, None, error, status, time.perf_counter() - running.started)
 
 
-def _copied(value: Any, depth: int = _DEEPEST) -> Any:
-    """The same keywords with dicts, lists and sets of their own: a search that changes its filter changes no other."""
+def copied(value: Any, depth: int = _DEEPEST) -> Any:
+    """The same keywords with dicts, lists, tuples and sets of their own: who changes theirs changes no other's."""
     if depth == 0:
         return value
     if type(value) is dict:
-        return {name: _copied(each, depth - 1) for name, each in value.items()}
-    return type(value)(_copied(each, depth - 1) for each in value) if type(value) in (list, set, tuple) else value
+        return {name: copied(each, depth - 1) for name, each in value.items()}
+    return type(value)(copied(each, depth - 1) for each in value) if type(value) in (list, set, tuple) else value

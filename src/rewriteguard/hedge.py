@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from rewriteguard.arms import Arm, Flight, Landed, Searcher, Status
+from rewriteguard.arms import Arm, Flight, Landed, Searcher, Status, copied
 from rewriteguard.asking import Answer, ask_rewriter
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action, Decision, Origin, Reason
@@ -54,18 +54,20 @@ async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
 
 def _searchers(plan: Plan, request: Request) -> list[Searcher]:
     limits, telemetry = _scope(plan, request), plan.judge.telemetry
+    # Copied before anything runs: the rewrite's arm starts late, and a list that the scope gave may hold more by then.
+    keywords = [copied({**each.keywords, **limits}) for each in request.sources]
     return [
         Searcher(
             each.search,
             each.blocking,
-            {**each.keywords, **limits},
+            given,
             plan.admit,
             telemetry,
             each.score,
             each.name,
             owner=plan if each.owner is None else each.owner,
         )
-        for each in request.sources
+        for each, given in zip(request.sources, keywords, strict=True)
     ]
 
 

@@ -4,6 +4,8 @@ import asyncio
 import math
 import re
 from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from langchain_classic.chains import create_history_aware_retriever, create_retrieval_chain
@@ -342,8 +344,12 @@ class Anything(BaseRetriever):
 
 
 ODD_PROMPT = ChatPromptTemplate.from_template("Rephrase {input} after {chat_history}")
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
 UNREADABLE = {
     "blocks": {"input": [{"type": "image", "url": "u"}, 7]},
+    "message of images": {"input": HumanMessage([IMAGE])},
+    "message of images, with a history": {"input": HumanMessage([IMAGE, IMAGE]), "chat_history": HISTORY},
+    "images, with a history": {"input": [IMAGE, 7], "chat_history": HISTORY},
     "none": {"input": None},
     "number": {"input": 3},
     "number, with a history": {"input": 3, "chat_history": HISTORY},
@@ -398,10 +404,24 @@ async def test_observe_takes_every_history_that_langchain_takes(history):
     assert {(decision.action, decision.reason) for decision in seen} == {(Action.USE_REWRITE, "guard_error")}
 
 
-def test_the_model_s_error_is_langchain_s_own_where_the_input_is_no_text():
-    chain = create_history_aware_retriever(RunnableLambda(lambda _: 1 / 0), Anything(calls=[]), ODD_PROMPT)
+@pytest.mark.parametrize("turn", [3, [IMAGE], HumanMessage([IMAGE])], ids=["number", "images", "message of images"])
+def test_the_model_s_error_is_langchain_s_own_where_the_input_is_no_text(turn):
+    retriever = Anything(calls=[])
+    chain = create_history_aware_retriever(RunnableLambda(lambda _: 1 / 0), retriever, ODD_PROMPT)
     with pytest.raises(ZeroDivisionError):
-        guard_history_aware_retriever(chain, guard=FakeGuard()).invoke({"input": 3, "chat_history": HISTORY})
+        guard_history_aware_retriever(chain, guard=FakeGuard()).invoke({"input": turn, "chat_history": HISTORY})
+    assert retriever.calls == []
+
+
+def test_the_text_beside_an_image_is_the_turn():
+    retriever, seen = Anything(calls=[]), []
+    guarded = guard_history_aware_retriever(
+        history_chain(retriever=retriever), guard=FakeGuard(), on_decision=seen.append
+    )
+    blocks = [IMAGE, {"type": "text", "text": "How long is it valid?"}]
+    guarded.invoke({"input": HumanMessage(blocks), "chat_history": HISTORY})
+    assert retriever.calls[0] == "How long is it valid?"
+    assert [decision.verdict for decision in seen] == [Verdict.PRESERVED]
 
 
 def test_an_unreadable_input_is_scoped_and_vetoed_all_the_same():
@@ -545,6 +565,9 @@ def test_documents_are_told_apart_by_id_then_key_then_text(guard):
     assert found(lambda query: Document(query, id="same")) == 1
     assert found(lambda query: Document(query, metadata={"ref": 7}), id_key="ref") == 1
     assert found(lambda query: Document(query, metadata={"ref": 7})) == 3
+    assert found(lambda query: Document(query, metadata={"ref": 0}), id_key="ref") == 1
+    assert found(lambda query: Document(query, metadata={"ref": None}), id_key="ref") == 3
+    assert found(lambda query: Document(query, metadata={"ref": ""}), id_key="ref") == 3
     assert found(lambda query: Document("text", metadata={"source": "a"})) == 1
     assert found(lambda query: Document("text", metadata={"source": query})) == 3
 
@@ -557,13 +580,19 @@ def test_documents_are_passed_on_untouched(guard):
     assert before == DOCUMENTS
 
 
+@pytest.mark.parametrize("number", [float, Fraction, Decimal, str])
 @pytest.mark.parametrize("keywords", [{"score_key": "score"}, {"score": lambda document: document.metadata["score"]}])
-def test_scores_are_used_where_the_caller_names_them(keywords):
+def test_scores_are_used_where_the_caller_names_them(keywords, number):
+    five, nine, one = number(5), number(9), number(1)
+
     class Scored(BaseRetriever):
         def _get_relevant_documents(self, query, *, run_manager):
             if query == GOOD:  # flat: says nothing
-                return [Document("f", id="f", metadata={"score": 5.0}), Document("g", id="g", metadata={"score": 5.0})]
-            return [Document("p", id="p", metadata={"score": 9.0}), Document("q", id="q", metadata={"score": 1.0})]
+                return [
+                    Document("f", id="f", metadata={"score": five}),
+                    Document("g", id="g", metadata={"score": five}),
+                ]
+            return [Document("p", id="p", metadata={"score": nine}), Document("q", id="q", metadata={"score": one})]
 
     chain = history_chain(retriever=Scored())
     assert ids(guard_history_aware_retriever(chain, guard=FakeGuard()).invoke(FOLLOW_UP))[0] == "f"
@@ -609,6 +638,59 @@ async def test_a_vector_store_s_scores_are_used_where_they_are_similarities(kind
     assert len(found) == 3
     [fusion] = [span for span in told.spans if "rewriteguard.fusion.weights" in span.attributes]
     assert (list(fusion.attributes["rewriteguard.fusion.weights"]) != [1.0, 4.0, 2.0]) is weighed
+
+
+class NoScale(InMemoryVectorStore):
+    """Knows no scale for its distances, as stores do whose metric has none; `fails` are its searches that raise."""
+
+    fails = ()
+
+    def _select_relevance_score_fn(self):
+        raise ValueError("no normalisation for the metric jaccard")
+
+    def similarity_search(self, query, k=4, **more):
+        if "similarity_search" in self.fails:
+            raise ValueError("the index is gone")
+        found = InMemoryVectorStore.similarity_search_with_score(self, query, k, **more)
+        return [document for document, _ in found]
+
+    async def asimilarity_search(self, query, k=4, **more):
+        return self.similarity_search(query, k, **more)
+
+    def similarity_search_with_score(self, query, k=4, **more):
+        if "similarity_search_with_score" in self.fails:
+            raise TypeError("no scores here")
+        found = super().similarity_search_with_score(query, k, **more)
+        return [(document, None if "scores" in self.fails else score) for document, score in found]
+
+    async def asimilarity_search_with_score(self, query, k=4, **more):
+        return self.similarity_search_with_score(query, k, **more)
+
+
+@pytest.mark.parametrize("fails", [(), ("similarity_search_with_score",), ("scores",)])
+async def test_a_store_that_cannot_score_is_searched_all_the_same(fails):
+    store = NoScale(Letters())
+    store.fails = fails
+    store.add_documents(DOCUMENTS)
+    retriever = with_scores(store.as_retriever(search_kwargs={"k": 3}))
+    found = retriever.invoke(GOOD)
+    assert found == await retriever.ainvoke(GOOD)
+    assert ids(found) == ids(store.similarity_search(GOOD, k=3))
+    assert [document.metadata.get("similarity") is None for document in found] == [bool(fails)] * 3
+    guarded = guard_history_aware_retriever(
+        history_chain(retriever=retriever), guard=FakeGuard(), score_key="similarity"
+    )
+    assert len(guarded.invoke(FOLLOW_UP)) == 3
+
+
+async def test_a_store_that_cannot_search_says_so_with_scores_too():
+    store = NoScale(Letters())
+    store.fails = ("similarity_search", "similarity_search_with_score")
+    retriever = with_scores(store.as_retriever())
+    with pytest.raises(ValueError, match="the index is gone"):
+        retriever.invoke(GOOD)
+    with pytest.raises(ValueError, match="the index is gone"):
+        await retriever.ainvoke(GOOD)
 
 
 def test_scores_are_asked_of_exact_similarity_alone():
@@ -786,3 +868,19 @@ def test_the_call_s_count_wins_over_the_one_of_the_settings(guard):
     assert {k for _, k, _ in retriever.calls} == {20}
     guarded.invoke(FEES, k=30)
     assert retriever.calls[-1][1] == 30
+
+
+@pytest.mark.parametrize("history", [[], HISTORY], ids=["first turn", "history"])
+@pytest.mark.parametrize("inner", [Words, Plain])
+@pytest.mark.parametrize("count", [0, -1, True, "3"])
+async def test_a_call_s_count_that_cannot_be_used_is_named(inner, history, count):
+    retriever = guarded_retriever(FakeGuard(), retriever=inner(calls=[]), k=3)
+    chain = guard_history_aware_retriever(history_chain(retriever=inner(calls=[])), guard=FakeGuard(), k=3)
+    message = re.escape(f"k: expected a whole number above 0 or None, got {count!r}")
+    config = {"configurable": {"chat_history": history}}
+    with pytest.raises(InputError, match=message):
+        retriever.invoke("How long is it valid?", config, k=count)
+    with pytest.raises(InputError, match=message):
+        await retriever.ainvoke("How long is it valid?", config, k=count)
+    with pytest.raises(InputError, match=message):
+        chain.invoke({"input": "How long is it valid?", "chat_history": history}, k=count)

@@ -346,6 +346,16 @@ async def test_the_guarded_chains_guard_the_filter_too(guard):
         assert {str(query.filter) for query in seen.queries} == {str(expected)}
 
 
+async def test_a_retriever_that_was_put_in_later_is_guarded_too(guard):
+    seen = Seen()
+    wrapped = GuardedRetriever(retriever=in_memory().as_retriever(), rewriter=lambda turn: turn, guard=guard)
+    *_, chain = chains(in_memory().as_retriever(), guard)
+    wrapped.retriever = chain.bound.retriever = self_query(since(2015), to=seen)
+    await both_ways(wrapped, "Surveys?", CONFIG)
+    chain.invoke({"input": "Surveys?"})
+    assert [query.filter for query in seen.queries] == [None] * 5  # two arms each way, and a first turn
+
+
 async def test_a_guarded_retriever_inside_another_keeps_its_own_filter(guard):
     retriever = guard_self_query(self_query(since(2020)), guard=guard, developer_filter={"tenant": "north"})
     wrapped = GuardedRetriever(retriever=retriever, rewriter=lambda turn: turn, guard=guard)

@@ -18,12 +18,12 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda, RunnableParallel
-from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStoreRetriever
 from pydantic import Field
 
 from fakes import FakeGuard
 from rewriteguard.errors import ScopeError
-from rewriteguard.integrations.langchain import GuardedRetriever, guard_history_aware_retriever
+from rewriteguard.integrations.langchain import GuardedRetriever, guard_history_aware_retriever, with_scores
 from rewriteguard.policy import Policy
 
 PROMPT = ChatPromptTemplate.from_messages([MessagesPlaceholder("chat_history"), ("human", "{input}")])
@@ -122,10 +122,108 @@ class Letters(Embeddings):
         return [self.embed_query(text) for text in texts]
 
 
-def store():
-    made = InMemoryVectorStore(Letters())
+def filled(kind):
+    made = kind(Letters())
     made.add_documents(CANARIES)
     return made
+
+
+def store():
+    return filled(InMemoryVectorStore)
+
+
+class OtherSearchNames(InMemoryVectorStore):
+    """Its search leaves the filter out; its search for variety, and one that it never calls, name it."""
+
+    def similarity_search(self, query, k=4, **kwargs):
+        return of(None)
+
+    async def asimilarity_search(self, query, k=4, **kwargs):
+        return of(None)
+
+    def max_marginal_relevance_search(self, query, k=4, fetch_k=20, lambda_mult=0.5, filter=None, **kwargs):  # noqa: A002
+        return super().max_marginal_relevance_search(query, k, fetch_k, lambda_mult, filter=filter)
+
+    def similarity_search_by_image(self, path, filter=None):  # noqa: A002
+        return of(None)
+
+
+class TwinLeavesOut(InMemoryVectorStore):
+    async def asimilarity_search(self, query, k=4, **kwargs):
+        return of(None)
+
+
+class ByHelper(InMemoryVectorStore):
+    """Its searches hand any keyword on to a method of another name."""
+
+    def similarity_search(self, query, k=4, **kwargs):
+        return (lambda: self._looked_up(query, k, **kwargs))()
+
+    async def asimilarity_search(self, query, k=4, **kwargs):
+        return self._looked_up(query, k, **kwargs)
+
+    def _looked_up(self, query, k, filter=None):  # noqa: A002
+        return super().similarity_search(query, k, filter=filter)
+
+
+class Renamed(InMemoryVectorStore):
+    """The helper that takes any keyword leads back to where it was called, and nowhere else."""
+
+    def similarity_search(self, query, k=4, **kwargs):
+        return self._looked_up(query, k, **kwargs)
+
+    def _looked_up(self, query, k, **kwargs):
+        return of(None) if k else self.similarity_search(query, 1, **kwargs)
+
+
+class Client:
+    def search(self, query):
+        return of(None)
+
+
+class ByClient(InMemoryVectorStore):
+    """Asks a client for a method that is called like one of the store's."""
+
+    client = Client()
+
+    def similarity_search(self, query, k=4, **kwargs):
+        return self.client.search(query)
+
+
+class Passing(InMemoryVectorStore):
+    def similarity_search(self, query, k=4, **kwargs):
+        return super().similarity_search(query, k, **kwargs)
+
+
+class Static(InMemoryVectorStore):
+    def similarity_search(self, query, k=4, **kwargs):
+        return self._looked_up(**kwargs)
+
+    @staticmethod
+    def _looked_up(filter=None):  # noqa: A002
+        return [each for each in CANARIES if filter is None or filter(each)]
+
+
+class Relevant(InMemoryVectorStore):
+    def _select_relevance_score_fn(self):
+        return lambda similarity: similarity
+
+
+class Noting(VectorStoreRetriever):
+    def _get_relevant_documents(self, query, *, run_manager, **kwargs):
+        return super()._get_relevant_documents(query, run_manager=run_manager, **kwargs)
+
+
+class OwnWay(VectorStoreRetriever):
+    """Asks a search of the store that its search type does not name."""
+
+    def _get_relevant_documents(self, query, *, run_manager, **kwargs):
+        return self.vectorstore.similarity_search_by_vector(Letters().embed_query(query), **kwargs)
+
+
+class Blurred(InMemoryVectorStore):
+    def similarity_search_by_vector(self, embedding, k=4, **kwargs):
+        return of(None)
 
 
 def find(query, *, tenant=None):
@@ -200,6 +298,18 @@ ACCEPTED = {
     "function": (lambda: RunnableLambda(find), by_tenant),
     "vector store": (lambda: store().as_retriever(), by_filter),
     "vector store, mmr": (lambda: store().as_retriever(search_type="mmr"), by_filter),
+    "vector store, the search in use": (lambda: filled(OtherSearchNames).as_retriever(search_type="mmr"), by_filter),
+    "vector store, by a helper": (lambda: filled(ByHelper).as_retriever(), by_filter),
+    "vector store, by the one above it": (lambda: filled(Passing).as_retriever(), by_filter),
+    "vector store, by a static method": (lambda: filled(Static).as_retriever(), by_filter),
+    "vector store, by a threshold": (
+        lambda: filled(Relevant).as_retriever(
+            search_type="similarity_score_threshold", search_kwargs={"score_threshold": -2.0}
+        ),
+        by_filter,
+    ),
+    "vector store, with scores": (lambda: with_scores(store().as_retriever()), by_filter),
+    "vector store, a retriever of its own": (lambda: Noting(vectorstore=store()), by_filter),
 }
 
 
@@ -210,6 +320,27 @@ async def test_a_scope_reaches_every_search(retriever, scope, history, policy):
     unlimited = guarded(retriever(), None).invoke({"input": "How long?", "chat_history": history})
     assert "south" in ids(unlimited)
     assert await both_ways(guarded(retriever(), scope, policy), history) == [["north"], ["north"]]
+
+
+NO_FILTER = {
+    "another search names it": lambda: filled(OtherSearchNames).as_retriever(),
+    "scores": lambda: with_scores(filled(OtherSearchNames).as_retriever()),
+    "twin": lambda: filled(TwinLeavesOut).as_retriever(),
+    "by a client": lambda: filled(ByClient).as_retriever(),
+    "in a circle": lambda: filled(Renamed).as_retriever(),
+    "a retriever that asks another search": lambda: OwnWay(vectorstore=filled(Blurred)),
+    "inside another": lambda: ContextualCompressionRetriever(
+        base_compressor=Untouched(), base_retriever=filled(OtherSearchNames).as_retriever()
+    ),
+}
+
+
+@pytest.mark.parametrize("retriever", NO_FILTER.values(), ids=NO_FILTER)
+async def test_a_store_must_take_the_scope_in_the_search_that_is_used(retriever):
+    with pytest.raises(ScopeError, match="'filter'"):
+        await both_ways(guarded(retriever(), by_filter))
+    with pytest.raises(ScopeError, match="'filter'"):
+        await guarded(retriever(), by_filter).ainvoke({"input": "How long?", "chat_history": []}, CONFIG)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from langchain_core.prompts import BasePromptTemplate, ChatPromptTemplate, Messa
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
 from langchain_core.runnables.utils import ConfigurableFieldSpec, get_unique_config_specs
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from rewriteguard.drivers import TaskRunner, ThreadRunner
 from rewriteguard.hedge import hedged_search
@@ -97,8 +97,7 @@ def guard_history_aware_retriever(
     """
     parts = take_apart(chain)
     settings = settings_from(keywords)
-    retriever = with_filters(parts.retriever, settings)
-    return parts.rebind(GuardedChain(rewriter=parts.rewriter, retriever=retriever, settings=settings))
+    return parts.rebind(GuardedChain(rewriter=parts.rewriter, retriever=parts.retriever, settings=settings))
 
 
 def create_guarded_history_aware_retriever(
@@ -123,8 +122,7 @@ def create_guarded_history_aware_retriever(
     if "input" not in prompt.input_variables:
         raise ValueError(f"prompt: expected a variable `input`, got {prompt.input_variables}")
     settings = settings_from(keywords)
-    guarded = with_filters(retriever, settings)
-    chain = GuardedChain(rewriter=prompt | llm | StrOutputParser(), retriever=guarded, settings=settings)
+    chain = GuardedChain(rewriter=prompt | llm | StrOutputParser(), retriever=retriever, settings=settings)
     return chain.with_config(run_name="chat_retriever_chain")
 
 
@@ -145,7 +143,7 @@ class GuardedChain(RunnableSerializable[dict[str, Any], list[Document]]):
 
     rewriter: Runnable[Any, Any]
     retriever: Runnable[Any, Any]
-    settings: Settings
+    settings: Settings = Field(exclude=True, repr=False)
 
     model_config: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
 
@@ -185,4 +183,5 @@ class GuardedChain(RunnableSerializable[dict[str, Any], list[Document]]):
         return documents_of(await hedged_search(TaskRunner(), self.settings.plan, request))
 
     def _call(self, config: RunnableConfig, run: Any, *, in_loop: bool) -> Call:
-        return Call(self.settings, self.rewriter, self.retriever, config, run, in_loop)
+        searched = with_filters(self.retriever, self.settings)
+        return Call(self.settings, self.rewriter, searched, config, run, in_loop)

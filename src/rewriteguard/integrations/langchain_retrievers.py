@@ -8,11 +8,13 @@ from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, Callba
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever, RetrieverLike
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
-from pydantic import PrivateAttr
+from pydantic import Field
 
+from rewriteguard import arguments
 from rewriteguard.asking import ask_for
 from rewriteguard.assessment import Profile
 from rewriteguard.drivers import TaskRunner, ThreadRunner
+from rewriteguard.errors import InputError
 from rewriteguard.hedge import hedged_search
 from rewriteguard.integrations.langchain_multi import ONE, Form, document, parts_of, several, writer_of
 from rewriteguard.integrations.langchain_run import Call, GuardKeywords, Settings, documents_of, settings_from
@@ -31,20 +33,27 @@ class GuardedRetriever(BaseRetriever):
         retriever: Gets a query, gives documents.
         rewriter: A runnable that gets {"input", "chat_history"}, a callable `f(turn, history)` or `f(turn)`.
         k: The number of documents to return; None is the retriever's own.
+        settings: What the other keywords say, for every call.
     """
 
     retriever: Runnable[Any, Any]
     rewriter: Any
     k: int | None = None
-    _settings: Settings = PrivateAttr()
-    _searched: Runnable[Any, Any] = PrivateAttr()
+    # A field: LangChain makes configured runnables anew of their fields, and would lose the scope in anything else.
+    settings: Settings = Field(exclude=True, repr=False)
 
-    def __init__(self, *, retriever: RetrieverLike, rewriter: Any, **keywords: Any) -> None:
+    def __init__(
+        self, *, retriever: RetrieverLike, rewriter: Any, settings: Settings | None = None, **keywords: Any
+    ) -> None:
         own = {name: keywords.pop(name) for name in list(keywords) if name in type(self).model_fields}
-        super().__init__(**own, retriever=retriever, rewriter=rewriter)  # type: ignore[call-arg] # pydantic's own
+        if settings is None:
+            settings = settings_from(cast("GuardKeywords", keywords))
+        elif keywords:
+            names = ", ".join(sorted(keywords))
+            raise InputError(f"settings: expected no further keywords beside it, got {names}")
+        super().__init__(**own, retriever=retriever, rewriter=rewriter, settings=settings)  # type: ignore[call-arg] # pydantic's own
+        arguments.count("k", self.k)
         ask_for(rewriter, "", (), in_loop=False)  # says now what it would say at the first turn
-        self._settings = settings_from(cast("GuardKeywords", {**keywords, "k": self.k}))
-        self._searched = with_filters(self.retriever, self._settings)
 
     def invoke(
         self,
@@ -74,7 +83,7 @@ class GuardedRetriever(BaseRetriever):
         **kwargs: Any,
     ) -> list[Document]:
         request = self._request(query, run_manager, run_config, k, kwargs, in_loop=False)
-        return documents_of(drive(hedged_search(ThreadRunner(), self._settings.plan, request)))
+        return documents_of(drive(hedged_search(ThreadRunner(), self.settings.plan, request)))
 
     async def _aget_relevant_documents(
         self,
@@ -86,7 +95,7 @@ class GuardedRetriever(BaseRetriever):
         **kwargs: Any,
     ) -> list[Document]:
         request = self._request(query, run_manager, run_config, k, kwargs, in_loop=True)
-        return documents_of(await hedged_search(TaskRunner(), self._settings.plan, request))
+        return documents_of(await hedged_search(TaskRunner(), self.settings.plan, request))
 
     def _request(
         self,
@@ -100,8 +109,10 @@ class GuardedRetriever(BaseRetriever):
     ) -> Request:
         config = ensure_config(config)
         history = (config.get("configurable") or {}).get("chat_history")
-        call = Call(self._settings, self.rewriter, self._searched, config, run, in_loop, self._form(query))
-        return call.request({"input": query, "chat_history": history or []}, keywords, k or self.k)
+        searched = with_filters(self.retriever, self.settings)
+        call = Call(self.settings, self.rewriter, searched, config, run, in_loop, self._form(query))
+        k = self.k if k is None else k
+        return call.request({"input": query, "chat_history": history or []}, keywords, k)
 
     def _form(self, query: str) -> Form:  # noqa: ARG002
         return ONE
@@ -123,10 +134,10 @@ class GuardedMultiQueryRetriever(GuardedRetriever):
     include_original: bool = False
 
     def __init__(self, *, retriever: RetrieverLike, rewriter: Any, **keywords: Any) -> None:
-        super().__init__(retriever=retriever, rewriter=rewriter, **{"profile": Profile.EXPAND, **keywords})
+        super().__init__(retriever=retriever, rewriter=rewriter, **_expanding(keywords))
 
     def _form(self, query: str) -> Form:
-        shadow = self._settings.plan.judge.policy.shadow
+        shadow = self.settings.plan.judge.policy.shadow
         return several(query) if shadow and self.include_original else several()
 
 
@@ -142,7 +153,7 @@ class GuardedHydeRetriever(GuardedRetriever):
     names: tuple[str, ...] = ("question",)
 
     def __init__(self, *, retriever: RetrieverLike, rewriter: Any, **keywords: Any) -> None:
-        super().__init__(retriever=retriever, rewriter=rewriter, **{"profile": Profile.EXPAND, **keywords})
+        super().__init__(retriever=retriever, rewriter=rewriter, **_expanding(keywords))
 
     def _form(self, query: str) -> Form:  # noqa: ARG002
         return document(self.names)
@@ -189,3 +200,8 @@ def with_filters(retriever: Any, settings: Settings) -> Any:
     """The retriever with its self-query filters guarded; shadow mode searches exactly as without the guard."""
     judge = settings.plan.judge
     return retriever if judge.policy.shadow else guard_filters(retriever, judge.guard, judge.telemetry)
+
+
+def _expanding(keywords: dict[str, Any]) -> dict[str, Any]:
+    """The keywords, with the profile of rewriters that add to a query unless they say another; settings say theirs."""
+    return keywords if keywords.get("settings") else {"profile": Profile.EXPAND, **keywords}

@@ -134,7 +134,7 @@ class Call:
         plan = self.settings.plan
         if plan.judge.policy.shadow:
             return keywords, None
-        wanted = keywords.get("k", k or plan.k)
+        wanted = keywords.get("k", plan.k if k is None else k)
         if wanted is None and self.form.union:
             return keywords, None
         own = own_count(self.retriever, keywords, in_loop=self.in_loop) if fused or wanted is not None else None
@@ -220,16 +220,17 @@ def documents_of(result: Result) -> list[Document]:
 
 
 def _identity(id_key: str | None, document: Any) -> tuple[Any, ...]:
-    """What makes two documents the same: the id, else the metadata of `id_key`, else text and source."""
+    """What makes two documents the same: the id, else the metadata of `id_key`, else text and source; empty is none."""
     if not isinstance(document, Document):
         return ("item", repr(document))
     if document.id:  # some stores leave it empty
         return ("id", document.id)
-    if id_key is not None and id_key in document.metadata:
-        return ("key", str(document.metadata[id_key]))
+    own = None if id_key is None else document.metadata.get(id_key)
+    if own is not None and own != "":  # 0 is a key like any other
+        return ("key", str(own))
     return ("text", document.page_content, str(document.metadata.get("source")))
 
 
 def _score(score_key: str, document: Document) -> float | None:
     score = document.metadata.get(score_key)
-    return float(score) if isinstance(score, int | float) else None
+    return None if score is None else float(score)

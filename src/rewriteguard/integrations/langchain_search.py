@@ -11,9 +11,10 @@ from langchain_core.prompts import BasePromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda, RunnableSequence
 from langchain_core.runnables.base import RunnableBindingBase
-from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
+from langchain_core.vectorstores import VectorStoreRetriever
 
 from rewriteguard.errors import ScopeError
+from rewriteguard.integrations.langchain_store import names_it, store_takes, takes_any
 
 
 def own_count(retriever: Any, keywords: Mapping[str, Any], *, in_loop: bool) -> int | None:
@@ -73,16 +74,16 @@ def _takes(runnable: Any, name: str) -> bool:
     if isinstance(runnable, RunnableLambda):
         # By name only: a function that takes any keyword may as well be a step that prepares the query.
         functions = [getattr(runnable, side) for side in ("func", "afunc") if hasattr(runnable, side)]
-        return all(_names(function, name) for function in functions)
+        return all(names_it(function, name) for function in functions)
     if not isinstance(runnable, BaseRetriever) or not _inherits_invoke(runnable):
         return False
     methods = _methods(runnable)
-    if all(_names(method, name) for method in methods):
+    if all(names_it(method, name) for method in methods):
         return True
-    if not all(_names(method, name) or _takes_any(method) for method in methods):
+    if not all(names_it(method, name) or takes_any(method) for method in methods):
         return False
     if isinstance(runnable, VectorStoreRetriever):
-        return _store_names(runnable.vectorstore, name)
+        return store_takes(runnable, name)
     # A retriever that takes any keyword and holds no retriever may leave it unused; that cannot be seen from here.
     parts = tuple(_parts(runnable))
     return bool(parts) and all(_takes(part, name) for part in parts)
@@ -132,31 +133,9 @@ def _inherits_invoke(retriever: BaseRetriever) -> bool:
     return kind.invoke is BaseRetriever.invoke and kind.ainvoke is BaseRetriever.ainvoke
 
 
-def _store_names(store: VectorStore, name: str) -> bool:
-    """True where a search method of the store names the keyword; many take any, and leave out what they do not know."""
-    methods = (getattr(type(store), each) for each in dir(type(store)) if "search" in each)
-    return any(_names(method, name) for method in methods if inspect.isfunction(method))
-
-
 def _parts(retriever: BaseRetriever) -> Iterator[Runnable[Any, Any]]:
     """What a retriever made of retrievers searches with; models and prompts among its fields search nothing."""
     for _, value in retriever:
         for part in value if isinstance(value, list | tuple) else (value,):
             if isinstance(part, Runnable) and not isinstance(_first(part), BaseLanguageModel | BasePromptTemplate):
                 yield part
-
-
-def _names(function: Callable[..., Any], name: str) -> bool:
-    parameter = _parameters(function).get(name)
-    return parameter is not None and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-
-
-def _takes_any(function: Callable[..., Any]) -> bool:
-    return any(each.kind is each.VAR_KEYWORD for each in _parameters(function).values())
-
-
-def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    try:
-        return inspect.signature(function).parameters
-    except ValueError:  # a built-in that does not tell its parameters
-        return {}

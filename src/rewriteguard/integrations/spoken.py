@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rewriteguard.conversation import Conversation
+from rewriteguard.errors import InputError
 
 _KNOWN_ROLES = frozenset({"user", "human", "assistant", "ai", "system", "developer", "tool", "function"})
 
@@ -15,6 +16,8 @@ def read(turn: Any, history: Any) -> tuple[Conversation, Exception | None]:
     spoken = Conversation("")
     try:
         spoken = Conversation.read(turn)
+        if not isinstance(turn, str) and not spoken.turn.strip():  # images, say: there is nothing to check a rewrite by
+            return Conversation(""), InputError(f"turn: expected text, got a {type(turn).__name__} without any")
         return Conversation.read(spoken.turn, _history(history)), None
     except Exception as error:  # noqa: BLE001 - the guard's own failure: the host takes forms that it does not know
         return spoken, error
