@@ -31,6 +31,13 @@ RELATIONS: dict[str, dict[Kind, str]] = {
 }  # fmt: skip
 """The relation that a comparator gives to a token of a kind; other comparators are not understood."""
 
+JOINT = ".."
+"""Between the two ends of a range in its text and its value."""
+
+NO_FACTS = Facts()
+"""Nothing beside the two tokens: no month is that of one year."""
+
+_YEARS = re.compile(rf"\d{{4}} (?:{re.escape(JOINT)}\d{{4}})?", re.VERBOSE)
 _PART = re.compile(rf"(?:{'|'.join(WORDS['parts'])}):")
 _NUMBER = re.compile(rf"(?<![\w.,]) {START}", re.IGNORECASE | re.VERBOSE)
 
@@ -90,15 +97,23 @@ def same_days(ours: ProtectedToken, theirs: ProtectedToken, facts: Facts) -> boo
 
 
 def is_rougher(theirs: ProtectedToken, ours: ProtectedToken, facts: Facts) -> bool:
-    """True for a year in place of one of its days, where no day that the user wants is lost."""
-    if not theirs.relation and same_for(Kind.TIME)(theirs, ours, facts) is Match.NARROWER:
-        return True
-    return any(
-        _holds(named, own) and named != own and any(_holds(kept, wanted) for wanted in days_of(ours, facts))
-        for named in periods(theirs, facts)
-        for own in periods(ours, facts)
-        for kept in days_of(theirs, facts)
-    )
+    """True for whole years in place of some of their days, where no day that the user wants is lost and no year added.
+
+    So is one month or quarter for a day in it; a day is never the end of rougher times.
+    """
+    if _YEARS.fullmatch(theirs.text):
+        wanted = {_whole_years(days) for days in days_of(ours, facts)}
+        return any(days in wanted for days in days_of(theirs, facts))
+    part = not theirs.relation and not ours.relation and JOINT not in theirs.text
+    return part and same_for(Kind.TIME)(theirs, ours, NO_FACTS) is Match.NARROWER  # a field of months holds all Junes
+
+
+def _whole_years(days: Days) -> Days:
+    """The calendar years that hold the days; an end stays open."""
+    first, behind = days
+    if behind is not None and (behind.month, behind.day) != (1, 1):
+        behind = date(min(behind.year + 1, date.max.year), 1, 1)
+    return first and date(first.year, 1, 1), behind
 
 
 def _holds(outer: Days, inner: Days) -> bool:

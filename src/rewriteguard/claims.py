@@ -111,7 +111,15 @@ def backing(claim: Claim, reading: Reading, facts: Facts) -> Backing | None:
     unresolved = [s.token for s in said if s.token.value.startswith("relative") and not periods(s.token, facts)]
     if unresolved and any(bound.kind is Kind.TIME for bound in claim.bounds):
         return Backing("not_checked.reference_date", tuple(unresolved))
+    if any(bound.kind is Kind.TIME for bound in claim.bounds) and any(_says_else(claim, s.token, facts) for s in said):
+        return None
     return _worded(claim, reading, facts) if claim.leaf.comparator in _WORDED else None
+
+
+def _says_else(claim: Claim, ours: ProtectedToken, facts: Facts) -> bool:
+    """True where the words of a value stand in a time that keeps other days: 2019 in "after March 2019"."""
+    place = ours.text.casefold().find(claim.words[0].lower) if claim.words else -1
+    return ours.kind is Kind.TIME and place >= 0 and bool(days_of(ours, facts))
 
 
 def _worded(claim: Claim, reading: Reading, facts: Facts) -> Backing | None:
@@ -162,6 +170,8 @@ def _is_near(bound: ProtectedToken, ours: ProtectedToken, facts: Facts) -> bool:
         return _is_number(bound, ours)
     if bound.kind is not ours.kind:
         return False
+    if bound.value == ours.value:
+        return True
     ends = {end for days in days_of(ours, facts) for end in days if end is not None}
     own = {end for days in days_of(bound, facts) for end in days if end is not None}
     return bool(ends & own) or bool(set(periods(ours, facts)) & set(periods(bound, facts)))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rewriteguard.bounds import RELATIONS, days_of, numbers_of, same_days
+from rewriteguard.bounds import JOINT, NO_FACTS, RELATIONS, days_of, numbers_of, same_days
 from rewriteguard.extract.base import Facts
 from rewriteguard.extract.time_value import period
 from rewriteguard.filter_tree import Branch, Leaf, Node, read_tree
@@ -33,8 +33,6 @@ class Filtered:
 
 NO_FILTER = Filtered()
 """A filter that carries nothing."""
-
-_NO_FACTS = Facts()
 
 
 def read_filter(structured: Any, read: Callable[[str, bool], Reading]) -> Filtered:
@@ -75,17 +73,18 @@ def joined(one: ProtectedToken, other: ProtectedToken) -> ProtectedToken | None:
     """The period or the range between a lower and an upper bound of one field; None where they are something else."""
     if one.kind is not other.kind:
         return None
+    both = replace(one, text=f"{one.text}{JOINT}{other.text}", relation="")
     if one.kind is Kind.QUANTITY and (one.relation, other.relation) == (">=", "<="):
-        return replace(one, value=f"{one.value.split()[0]}..{other.value}", relation="")
+        return replace(both, value=f"{one.value.split()[0]}{JOINT}{other.value}")
     if one.kind is not Kind.TIME or one.relation not in ("since", "after") or other.relation not in ("before", "until"):
         return None
-    lower, upper = days_of(one, _NO_FACTS), days_of(other, _NO_FACTS)
+    lower, upper = days_of(one, NO_FACTS), days_of(other, NO_FACTS)
     if len(lower) != 1 or len(upper) != 1:
         return None
     first, behind = lower[0][0], upper[0][1]
     if first is None or behind is None or behind <= first:
         return None
-    return replace(one, value=period(first, behind), relation="")
+    return replace(both, value=period(first, behind))
 
 
 def is_filtered(ours: ProtectedToken, filtered: Filtered, facts: Facts) -> bool:
