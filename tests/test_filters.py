@@ -81,6 +81,7 @@ SUPPORTED = [
     ("permits issued after 5 March 2021", {"year": {"$gte": 2021}}),
     ("permits issued on 5 March 2021", {"month": 3, "year": 2021}),
     ("permits issued on 5 March 2021", {"month": "2021-03"}),
+    ("permits from June 2021", {"month": 6, "year": 2021}),
     # Amounts.
     ("cabins under $300", {"price": {"$lt": 300}}),
     ("cabins under 1,200 euros", {"price": {"$lt": 1200}}),
@@ -137,7 +138,7 @@ UNSUPPORTED = [
     ("permits issued after March 2020", {"year": {"$gt": 2020}}, "altered.value"),
     ("permits issued from 2018 to 2020", {"year": {"$gte": 2018, "$lte": 2022}}, "altered.comparator"),
     ("permits issued from 2018 to 2020", {"year": {"$in": [2018, 2019, 2020, 2021]}}, "altered.comparator"),
-    ("permits issued from 2018 to 2020", {"issued": {"$gte": "2018-01-01", "$lte": "2021-12-31"}}, "altered.comparator"),
+    ("permits issued from 2018 to 2020", {"made": {"$gte": "2018-01-01", "$lt": "2022-01-01"}}, "altered.comparator"),
     ("permits issued in 2020", {"year": {"$in": [2019, 2020, 2021]}}, "altered.comparator"),
     ("permits issued in 2020", {"year": {"$gte": 1990, "$lte": 2024}}, "altered.value"),
     ("permits issued last year", {"year": {"$gte": 2010, "$lte": 2024}}, "altered.comparator"),
