@@ -6,7 +6,7 @@ import pytest
 
 from rewriteguard import Guard, InputError, Verdict, check_filter, merge_filter
 from rewriteguard.filter_finding import RULES
-from rewriteguard.filter_tree import read_tree
+from rewriteguard.filter_tree import leaves, read_tree
 
 TODAY = date(2025, 5, 1)
 OWN = {"tenant": "north"}
@@ -360,6 +360,37 @@ def test_a_not_reaches_the_comparisons():
     assert [(neither[0].node.operator, [(p.comparator, p.negated) for p in neither[0].node.parts])] == [
         ("and", [("eq", True), ("eq", False)])
     ]
+
+
+NESTED = [
+    ({"meta": {"date": {"$gte": "2024-05-01"}, "tenant": "north"}}, {"meta.date": "gte", "meta.tenant": "eq"}),
+    ({"meta": {"date": "2024-05-01", "tenant": "north"}}, {"meta.date": "eq", "meta.tenant": "eq"}),
+    ({"meta": {"date": "2024-05-01", "type": "permit"}}, {"meta.date": "eq", "meta.type": "eq"}),
+    ({"meta": {"date": "2024-05-01"}}, {"meta.date": "eq"}),
+    ({"meta": {"datetime": {"$lt": "2024-05-01"}}}, {"meta.datetime": "lt"}),
+    ({"$and": [{"meta": {"date": "2024-05-01", "tenant": "north"}}]}, {"meta.date": "eq", "meta.tenant": "eq"}),
+    ({"made": day("2024-05-01")}, {"made": "eq"}),
+    ({"made": {"$gte": {"date": "2024-05-01"}}}, {"made": "gte"}),
+    ({"or": "Oregon"}, {"or": "eq"}),
+    ({"not": {"$ne": "x"}}, {"not": "eq"}),
+    ({"meta": {"not": "x", "and": {"$gt": 2}}}, {"meta.not": "eq", "meta.and": "gt"}),
+]
+
+
+@pytest.mark.parametrize(("structured", "compared"), NESTED)
+def test_no_field_of_a_nested_filter_is_lost(guard, structured, compared):
+    found = [leaf for piece in read_tree(structured) for leaf in leaves(piece.node)]
+    assert {leaf.attribute: leaf.comparator for leaf in found} == compared
+    for field in compared:
+        theirs = guard.check_filter({field: "south"}, "permits of south", developer_filter=structured)
+        assert [violation.rule for violation in theirs.violations] == ["altered.developer"]
+
+
+def test_a_date_of_many_parts_is_not_cut_to_one():
+    both = {"date": "2024-05-01", "tenant": "north"}
+    assert [leaf.value for piece in read_tree({"made": {"$gte": both}}) for leaf in leaves(piece.node)] == [both]
+    with pytest.raises(InputError, match=r"filter: expected \$or for an operation, got or"):
+        read_tree({"or": [{"a": 1}, {"b": 2}]})
 
 
 def test_the_finding_reads_as_sentences_and_as_plain_values(guard):
