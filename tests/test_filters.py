@@ -433,6 +433,18 @@ MOVED = [
     ("approved plans for bridges under 5 km", {"length_km": {"$lt": 5}, "state": "approved"}),
     ("approved plans for bridges between 10 and 20 euros", {"price": {"$gte": 10, "$lte": 20}, "state": "approved"}),
     ("approved plans for bridges without tolls", {"features": {"$ne": "toll"}, "state": "approved"}),
+    ("plans for bridges in Lund or Malmö", {"town": {"$in": ["Lund", "Malmö"]}}),
+    ("plans for bridges in Lund or Malmö", {"$or": [{"town": "Lund"}, {"town": "Malmö"}]}),
+    ("plans for bridges in Q3 2023", {"year": 2023, "quarter": 3}),
+    ("plans for bridges made in March 2021", {"year": 2021, "month": 3}),
+    ("plans for bridges made in June 2021", {"$and": [{"month": 6}, {"made.year": 2021}]}),
+    ("plans for bridges made since 2020", {"made": {"$gte": "2020-01-01T00:00:00Z"}}),
+    ("plans for bridges made since 2020", {"made": {"$gte": {"datetime": "2020-01-01T00:00:00Z", "type": "datetime"}}}),
+    ("plans for bridges from 2018 to 2020", {"year": {"$in": [2018, 2019, 2020]}}),
+    ("plans for bridges that are not approved", {"approved": False}),
+    ("plans for approved bridges", {"approved": True}),
+    ("plans for bridges newer than 2015", {"year": {"$gt": 2015}}),
+    ("plans for bridges not older than 2015", {"year": {"$gte": 2015}}),
 ]  # fmt: skip
 
 
@@ -440,6 +452,7 @@ MOVED = [
 def test_what_moved_into_the_filter_counts_as_kept(guard, turn, beside):
     rewrite = "plans for bridges"
     assert guard.check(turn, rewrite).verdict is Verdict.CHANGED
+    assert guard.check_filter(beside, turn).verdict is Verdict.PRESERVED
     kept = guard.check(turn, rewrite, filter=beside)
     assert kept.verdict is Verdict.PRESERVED, kept.explain()
 
@@ -451,6 +464,14 @@ STILL_LOST = [
     ("plans for bridges under 5 km", {"length_km": {"$gt": 5}}),
     ("plans for bridges without tolls", {"features": "toll"}),
     ("plans for bridges with tolls for lorries", {"features": {"$nin": ["toll", "lorry"]}}),
+    ("plans for bridges in Lund", {"town": {"$in": ["Lund", "Ystad"]}}),
+    ("plans for bridges in Lund", {"$or": [{"town": "Lund"}, {"year": 2021}]}),
+    ("plans for bridges in June 2021", {"month": 6}),
+    ("plans for bridges in June 2021", {"month": 6, "year": 2020}),
+    ("plans for bridges in June 2021", {"month": {"$ne": 6}, "year": 2021}),
+    ("plans for bridges from 2018 to 2020", {"year": {"$in": [2018, 2019, 2020, 2021]}}),
+    ("plans for bridges that are not approved", {"approved": True}),
+    ("plans for bridges by x'or'y", {"author": "x'or'y; --"}),
 ]
 
 

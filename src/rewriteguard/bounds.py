@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 
@@ -16,7 +17,7 @@ from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.quantity_number import START, number_at
 from rewriteguard.extract.quantity_units import written
 from rewriteguard.extract.time_parts import WORDS
-from rewriteguard.extract.time_value import UNIT_DAYS, Interval, interval, nearest, resolve
+from rewriteguard.extract.time_value import UNIT_DAYS, Interval, in_year, interval, nearest, period, resolve
 from rewriteguard.tokens import Kind, ProtectedToken
 
 Days = tuple[date | None, date | None]
@@ -114,6 +115,38 @@ def _whole_years(days: Days) -> Days:
     if behind is not None and (behind.month, behind.day) != (1, 1):
         behind = date(min(behind.year + 1, date.max.year), 1, 1)
     return first and date(first.year, 1, 1), behind
+
+
+def related(token: ProtectedToken, comparator: str) -> ProtectedToken:
+    """A value's token with the relation that the comparator gives it."""
+    return replace(token, relation=RELATIONS[comparator].get(token.kind, token.relation))
+
+
+def joined(one: ProtectedToken, other: ProtectedToken) -> ProtectedToken | None:
+    """The period or the range between a lower and an upper bound of one field; None where they are something else."""
+    if one.kind is not other.kind:
+        return None
+    both = replace(one, text=f"{one.text}{JOINT}{other.text}", relation="")
+    if one.kind is Kind.QUANTITY and (one.relation, other.relation) == (">=", "<="):
+        return replace(both, value=f"{one.value.split()[0]}{JOINT}{other.value}")
+    if one.kind is not Kind.TIME or one.relation not in ("since", "after") or other.relation not in ("before", "until"):
+        return None
+    lower, upper = days_of(one, NO_FACTS), days_of(other, NO_FACTS)
+    if len(lower) != 1 or len(upper) != 1:
+        return None
+    first, behind = lower[0][0], upper[0][1]
+    if first is None or behind is None or behind <= first:
+        return None
+    return replace(both, value=period(first, behind))
+
+
+def in_its_year(part: ProtectedToken, year: ProtectedToken) -> ProtectedToken | None:
+    """The days of a month or quarter in the year that another field holds; None where they are something else."""
+    days = interval(year.value) if year.text.isdigit() else None
+    if days is None or part.kind is not Kind.TIME or part.relation or year.relation:
+        return None
+    run = in_year(part.value, days[0].year)
+    return run and replace(part, text=f"{part.text} {year.text}", value=period(*run))
 
 
 def _holds(outer: Days, inner: Days) -> bool:

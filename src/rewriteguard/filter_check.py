@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rewriteguard.backing import Backing, backing
 from rewriteguard.bounds import days_of
-from rewriteguard.claims import Backing, Claim, backing, claims_of, fault_of_form, with_ranges
+from rewriteguard.claims import Claim, claims_of, fault_of_form, with_ranges
 from rewriteguard.conversation import Role
 from rewriteguard.extract.base import Facts
 from rewriteguard.filter_finding import FilterAssessment, FilterViolation, verdict_of
@@ -92,12 +93,9 @@ class _Check:
             [*fault_of_shape(node, self.fixed), *unsaid_alternatives(node, self._users_own)] for node in nodes
         ]
         claims = [self._claims(node) if not wrong else [] for node, wrong in zip(nodes, found, strict=True)]
-        top = [claim for node, own in zip(nodes, claims, strict=True) if isinstance(node, Leaf) for claim in own]
-        ranged = iter(with_ranges(top))
-        claims = [
-            [next(ranged) for _ in own] if isinstance(node, Leaf) else own
-            for node, own in zip(nodes, claims, strict=True)
-        ]
+        pairs = list(zip(nodes, claims, strict=True))
+        ranged = iter(with_ranges([own for node, own in pairs if isinstance(node, Leaf)]))
+        claims = [next(ranged) if isinstance(node, Leaf) else own for node, own in pairs]
         self.claims = [claim for own in claims for claim in own]
         backed = [[(claim, backing(claim, self.turn, self.facts)) for claim in own] for own in claims]
         for own in backed:
@@ -125,9 +123,9 @@ class _Check:
     def _claims(self, node: Node) -> list[Claim]:
         if isinstance(node, Leaf):
             return list(claims_of(node, self.read))
-        own = [claim for part in node.parts if isinstance(part, Leaf) for claim in self._claims(part)]
-        inner = [claim for part in node.parts if isinstance(part, Branch) for claim in self._claims(part)]
-        return [*(with_ranges(own) if node.operator == "and" else own), *inner]
+        own = [self._claims(part) for part in node.parts if isinstance(part, Leaf)]
+        inner = [self._claims(part) for part in node.parts if isinstance(part, Branch)]
+        return [c for group in (*(with_ranges(own) if node.operator == "and" else own), *inner) for c in group]
 
     def _judged(self, claim: Claim, said: Backing | None) -> FilterViolation | None:
         """The violation of a claim, given what the turn says of it."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from rewriteguard.claims import Backing, Claim, attribute_words, fault_of_form
+from rewriteguard.backing import Backing
+from rewriteguard.claims import Claim, attribute_words, fault_of_form
 from rewriteguard.filter_finding import FilterViolation
 from rewriteguard.filter_tree import Branch, Leaf, Node, field_name, leaves
 from rewriteguard.mentions import places_of, stated
