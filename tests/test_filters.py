@@ -275,7 +275,38 @@ LIMITS = [
     (0, 20, "show me 0 surveys", None),
     (True, 20, "surveys", None),
     (None, 20, "show me 5 surveys", None),
+    (2, 20, "give me a couple of surveys", 2),
+    (1, 20, "give me one survey", 1),
+    (3, 20, "please list the 3 most recent permits", 3),
+    (3, 20, "what are the three largest ferries?", 3),
+    (10, 20, "the first 10 permits of Acme", 10),
+    (4, 20, "cabins in Lund, 4 results please", 4),
+    (3, 20, "top 3 cabins with 5 beds", 3),
+    (5, 20, "top 3 cabins with 5 beds", None),
+    (2, 20, "two permits for the harbour", 2),
+    (5, 20, "5 star hotels", None),
+    (5, 20, "show me 5 star hotels", None),
+    (3, 20, "cabins with 3 beds in Lund", None),
+    (3, 20, "do these cabins have 3 beds?", None),
+    (3, 20, "Python 3 manuals", None),
+    (3, 20, "show me Python 3 manuals", None),
+    (2020, None, "surveys of 2020", None),
+    (2020, None, "show me 2020 surveys", None),
+    (12, 20, "show me 12 month permits", None),
+    (500, None, "show me permits over 500 euros", None),
+    (5, 20, "show me more than 5 surveys", None),
 ]
+
+
+def test_a_number_that_a_filter_took_up_is_no_limit(guard):
+    comparison = Compared("eq", "beds", 3)
+    found = guard.check_filter(Query(comparison, 3), "show me 3 beds")
+    assert (found.kept, found.limit) == ((comparison,), None)
+
+
+def test_an_earlier_turn_may_have_said_how_many(guard):
+    history = [("user", "Show me the top 5 cabins with 3 beds"), ("assistant", "Here are 7.")]
+    assert [guard.check_filter(Query(None, n), "And in Lund?", history).limit for n in (5, 3, 7)] == [5, None, None]
 
 
 @pytest.mark.parametrize(("limit", "cap", "turn", "expected"), LIMITS)

@@ -8,10 +8,11 @@ from typing import Any
 
 from rewriteguard.backing import Backing, backing
 from rewriteguard.bounds import days_of
-from rewriteguard.claims import Claim, claims_of, fault_of_form, with_ranges
+from rewriteguard.claims import Claim, claims_of, with_ranges
 from rewriteguard.conversation import Role
 from rewriteguard.extract.base import Facts
 from rewriteguard.filter_finding import FilterAssessment, FilterViolation, verdict_of
+from rewriteguard.filter_limit import asks_for
 from rewriteguard.filter_shape import (
     comparator_of,
     fault_of_shape,
@@ -111,13 +112,10 @@ class _Check:
         """The limit that the user asked for, at most the cap; and what is wrong with the model's."""
         if limit is None:
             return None, ()
-        leaf = Leaf("limit", "lte", limit)
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1 or fault_of_form(leaf):
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
             return None, (FilterViolation("not_checked.comparator", "limit", "eq", limit),)
-        claims = [*claims_of(leaf, self.read), *claims_of(Leaf("limit", "eq", limit), self.read)]
-        for claim in claims:
-            if any((b := backing(claim, text, self.facts)) is not None and not b.rule for text in self._users_own):
-                return limit if cap is None else min(limit, cap), ()
+        if any(asks_for(limit, text, self.used if text is self.turn else ()) for text in self._users_own):
+            return limit if cap is None else min(limit, cap), ()
         return None, (FilterViolation("invented.value", "limit", "eq", limit, Kind.QUANTITY),)
 
     def _claims(self, node: Node) -> list[Claim]:
