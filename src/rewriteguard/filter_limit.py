@@ -60,7 +60,7 @@ def _is_beside(word: Word, reading: Reading) -> bool:
 
 
 def _is_requested(word: Word, reading: Reading) -> bool:
-    """True for what a request asks for: "give me 3 good films", "3 films"; not "5 star hotels", "flats with 3 rooms"."""
+    """True for what a request asks for: "give me 3 films", "3 films"; not "5 star hotels", "flats with 3 rooms"."""
     head = reading.words[word.head] if word.dep == "nummod" else word
     if any(between.pos in _NOUNS for between in reading.words[word.i + 1 : head.i]):
         return False
