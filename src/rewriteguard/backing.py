@@ -45,7 +45,7 @@ def backing(claim: Claim, reading: Reading, facts: Facts) -> Backing | None:
     agreed = [s.token for s in said if _agrees(claim, s, facts, rougher=not s.excluded)]
     if agreed:
         return Backing("", tuple(agreed))
-    near = [s for s in said if any(_is_near(bound, s.token, facts) for bound in claim.bounds)]
+    near = [s for s in said if any(_is_near(claim, bound, s.token, facts) for bound in claim.bounds)]
     if near:
         turned = any(s.excluded != claim.excluded for s in near)
         return Backing("altered.negation" if turned else "altered.comparator", tuple(s.token for s in near))
@@ -86,30 +86,30 @@ def _by_alias(claim: Claim, reading: Reading, facts: Facts) -> Mention | None:
 
 
 def _agrees(claim: Claim, said: Stated, facts: Facts, *, rougher: bool) -> bool:
-    agreed = any(_is_same(bound, said.token, facts, rougher=rougher) for bound in claim.bounds)
+    agreed = any(_is_same(claim, bound, said.token, facts, rougher=rougher) for bound in claim.bounds)
     return agreed and said.excluded == claim.excluded
 
 
-def _is_same(bound: ProtectedToken, ours: ProtectedToken, facts: Facts, *, rougher: bool) -> bool:
+def _is_same(claim: Claim, bound: ProtectedToken, ours: ProtectedToken, facts: Facts, *, rougher: bool) -> bool:
     if Kind.TIME in (bound.kind, ours.kind):
         both = bound.kind is ours.kind
         return both and (same_days(ours, bound, facts) or (rougher and is_rougher(bound, ours, facts)))
     if " " in bound.value and ours.kind is Kind.QUANTITY:  # a value that names its unit
         return same_for(Kind.QUANTITY)(ours, bound, facts) in (Match.SAME, Match.NARROWER)
     equal = bound.relation == ours.relation or (bound.relation in _PLAIN and ours.relation in _PLAIN)
-    return equal and _is_number(bound, ours)
+    return equal and _is_number(claim, bound, ours)
 
 
-def _is_number(bound: ProtectedToken, ours: ProtectedToken) -> bool:
+def _is_number(claim: Claim, bound: ProtectedToken, ours: ProtectedToken) -> bool:
     if ours.kind is Kind.VERSION:  # 3.1 is not 3.10
         return bound.text.casefold().removeprefix("v") == ours.value
-    return bound.value.split(" ")[0] in numbers_of(ours)
+    return bound.value.split(" ")[0] in numbers_of(ours, claim.measure)
 
 
-def _is_near(bound: ProtectedToken, ours: ProtectedToken, facts: Facts) -> bool:
+def _is_near(claim: Claim, bound: ProtectedToken, ours: ProtectedToken, facts: Facts) -> bool:
     """True for the same time or number, kept on another side or in another way."""
     if Kind.TIME not in (bound.kind, ours.kind):
-        return _is_number(bound, ours)
+        return _is_number(claim, bound, ours)
     if bound.kind is not ours.kind:
         return False
     if bound.value == ours.value:

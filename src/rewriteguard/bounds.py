@@ -15,9 +15,10 @@ from fractions import Fraction
 from rewriteguard.extract import same_for
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.quantity_number import START, number_at
-from rewriteguard.extract.quantity_units import written
+from rewriteguard.extract.quantity_units import convert, written
 from rewriteguard.extract.time_parts import WORDS
 from rewriteguard.extract.time_value import UNIT_DAYS, Interval, in_year, interval, nearest, period, resolve
+from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
 Days = tuple[date | None, date | None]
@@ -34,6 +35,10 @@ RELATIONS: dict[str, dict[Kind, str]] = {
 
 JOINT = ".."
 """Between the two ends of a range in its text and its value."""
+
+_THOUSANDS = {Fraction(1000**power): power for power in range(6)}
+_UNITS = [convert(Fraction(1), name) for name in lexicon.section("quantity")["factors"]]
+_SCALES = {base: frozenset(scale for scale, each in _UNITS if each == base) for _, base in _UNITS}
 
 NO_FACTS = Facts()
 """Nothing beside the two tokens: no month is that of one year."""
@@ -161,17 +166,44 @@ def _close(one: date | None, other: date | None, slack: int) -> bool:
     return abs((one - other).days) <= slack
 
 
-def numbers_of(token: ProtectedToken) -> frozenset[str]:
-    """The numbers that a field may hold for an amount: in the unit that was said, in its base unit, a share of one.
+def numbers_of(token: ProtectedToken, measure: str | None = None) -> frozenset[str]:
+    """The numbers that a field may hold for an amount, in any unit of its dimension; a share of one for a percentage.
 
-    "5 km" is 5 in a field of kilometres and 5000 in one of metres; the ends of a range are joined by dots.
+    "5 km" is 5 in a field of kilometres and 5000 in one of metres; the ends of a range are joined by dots. Money is
+    never converted.
+
+    Args:
+        token: The amount.
+        measure: The unit that the field's name says, by its name in the unit registry. Where the amount is of its
+            dimension the number is in that unit; a thousand bytes may be 1024.
     """
-    base = [reading.split(" ")[0] for reading in token.value.split("|")]
     said = list(_numbers_in(token.text))
-    found = {*base, "..".join(map(written, said))}
     if token.value.endswith("percent"):
-        found.add("..".join(written(number / 100) for number in said))
+        return frozenset((_ends(said), token.value.split(" ")[0], _ends([number / 100 for number in said])))
+    found: set[str] = set()
+    for reading in token.value.split("|"):
+        number, _, base = reading.partition(" ")
+        scales = _SCALES.get(base, frozenset())
+        own = convert(Fraction(1), measure) if measure else None
+        exact = own is not None and own[1] == base and own[0] in scales
+        amounts = [Fraction(end) for end in number.split(JOINT)] if scales else []
+        for scale in (own[0],) if own and exact else scales:
+            found.add(_ends([amount / scale for amount in amounts]))
+            found |= _in_binary(said, amounts, scale) if base == "byte" else set()
+        found |= set() if exact else {number, _ends(said)}
     return frozenset(found)
+
+
+def _in_binary(said: list[Fraction], amounts: list[Fraction], scale: Fraction) -> set[str]:
+    """16384 megabytes for 16 gigabytes."""
+    if not said or not said[0] or len(said) != len(amounts):
+        return set()
+    steps = _THOUSANDS.get(amounts[0] / said[0], 0) - _THOUSANDS[scale]
+    return {_ends([number * Fraction(1024) ** steps for number in said])}
+
+
+def _ends(numbers: list[Fraction]) -> str:
+    return JOINT.join(map(written, numbers))
 
 
 def _numbers_in(text: str) -> Iterator[Fraction]:

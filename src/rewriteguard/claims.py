@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from rewriteguard.bounds import RELATIONS, in_its_year, joined, related
-from rewriteguard.extract.quantity_units import written
+from rewriteguard.extract.quantity_units import unit, written
 from rewriteguard.filter_tree import Leaf
 from rewriteguard.language import lexicon
 from rewriteguard.reading import Reading
@@ -50,6 +50,11 @@ class Claim:
     bounds: tuple[ProtectedToken, ...]
     excluded: bool
     kind: Kind
+
+    @property
+    def measure(self) -> str | None:
+        """The unit that the field's name ends in, as in `runtime_minutes`."""
+        return unit(_last_part(self.leaf), glued=True)
 
 
 def fault_of_form(leaf: Leaf) -> str:
@@ -113,7 +118,7 @@ def _claim(leaf: Leaf, value: Any, read: Callable[[str, bool], Reading]) -> Clai
 
 def _text(leaf: Leaf, value: Any) -> str:
     """The value as a user would write it."""
-    field = _SEAMS.sub(" ", leaf.attribute).split()[-1].casefold()
+    field = _last_part(leaf).casefold()
     if field == "month" and isinstance(value, int) and 1 <= value <= 12:
         return calendar.month_name[value]
     if field == "quarter" and isinstance(value, int):
@@ -123,6 +128,10 @@ def _text(leaf: Leaf, value: Any) -> str:
     text = str(value).strip("%* ") if leaf.comparator == "like" else str(value).strip()
     stamp = _STAMP.fullmatch(text)
     return stamp["day"] if stamp else text
+
+
+def _last_part(leaf: Leaf) -> str:
+    return "".join(_SEAMS.sub(" ", leaf.attribute).split()[-1:])
 
 
 def _number(text: str) -> str | None:
