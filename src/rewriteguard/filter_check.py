@@ -8,7 +8,7 @@ from typing import Any
 
 from rewriteguard.backing import Backing, backing
 from rewriteguard.bounds import days_of
-from rewriteguard.claims import Claim, claims_of, with_ranges
+from rewriteguard.claims import Claim, claims_of, fault_of_form, with_ranges
 from rewriteguard.conversation import Role
 from rewriteguard.extract.base import Facts
 from rewriteguard.filter_finding import FilterAssessment, FilterViolation, verdict_of
@@ -19,6 +19,7 @@ from rewriteguard.filter_shape import (
     lost_alternatives,
     name_contradictions,
     nearer_value,
+    parted_alternatives,
     unsaid_alternatives,
 )
 from rewriteguard.filter_tree import Branch, Leaf, Node, fields_of, read_tree
@@ -26,6 +27,7 @@ from rewriteguard.mentions import stated, supports_value
 from rewriteguard.reading import Past, Reading
 from rewriteguard.support import Vocabulary, is_content
 from rewriteguard.tokens import Evidence, Kind, ProtectedToken
+from rewriteguard.words import Word
 
 MAX_LIMIT = 20
 """The cap of a limit unless another is given: as many as an arm fetches where lists are fused."""
@@ -91,7 +93,8 @@ class _Check:
     def violations(self, nodes: Sequence[Node]) -> list[list[FilterViolation]]:
         """The violations of each part, in order."""
         found: list[list[FilterViolation]] = [
-            [*fault_of_shape(node, self.fixed), *unsaid_alternatives(node, self._users_own)] for node in nodes
+            [*fault_of_shape(node, self.fixed), *unsaid_alternatives(node, self._users_own, self._places)]
+            for node in nodes
         ]
         claims = [self._claims(node) if not wrong else [] for node, wrong in zip(nodes, found, strict=True)]
         pairs = list(zip(nodes, claims, strict=True))
@@ -105,6 +108,8 @@ class _Check:
                     self.used.update(said.tokens)
         for wrong, own in zip(found, backed, strict=True):
             wrong += [v for claim, said in own if (v := self._judged(claim, said)) is not None]
+        for part, violation in parted_alternatives(backed, self.turn):
+            found[part].append(violation)
         name_contradictions(nodes, found)
         return found
 
@@ -124,6 +129,11 @@ class _Check:
         own = [self._claims(part) for part in node.parts if isinstance(part, Leaf)]
         inner = [self._claims(part) for part in node.parts if isinstance(part, Branch)]
         return [c for group in (*(with_ranges(own) if node.operator == "and" else own), *inner) for c in group]
+
+    def _places(self, leaf: Leaf, reading: Reading) -> list[Word]:
+        """The words of a text that say a comparison."""
+        said = [backing(claim, reading, self.facts) for claim in (() if fault_of_form(leaf) else self._claims(leaf))]
+        return [word for each in said if each is not None for token in each.tokens for word in reading.words_of(token)]
 
     def _judged(self, claim: Claim, said: Backing | None) -> FilterViolation | None:
         """The violation of a claim, given what the turn says of it."""
