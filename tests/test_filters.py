@@ -289,6 +289,34 @@ def test_the_users_earlier_words_count_and_the_assistants_do_not(guard, turn, st
         assert found.violations[0].evidence[0].turn == 1
 
 
+CABINS = [("user", "Cabins in Lund under 900 euros by Holm"), ("assistant", "There are 3.")]
+
+REPLACED = [
+    ("And in Ystad?", {"town": "Lund"}, "altered.value"),
+    ("And in Ystad?", {"town": {"$in": ["Lund", "Ystad"]}}, "altered.value"),
+    ("And in Ystad?", {"town": "Lund", "price": {"$lt": 900}}, "altered.value"),
+    ("What about Ystad?", {"town": "Lund"}, "not_checked.replaced"),
+    ("And by Berg?", {"maker": "Holm"}, "altered.value"),
+    ("And by Berg?", {"maker": "Berg", "town": "Lund"}, None),
+    ("And by Berg?", {"town": "Lund"}, None),
+    ("And in Ystad?", {"town": "Ystad", "maker": "Holm", "price": {"$lt": 900}}, None),
+    ("And in Ystad as well?", {"town": {"$in": ["Lund", "Ystad"]}}, None),
+    ("And with a garden?", {"town": "Lund"}, None),
+    ("And near Ystad station?", {"town": "Lund"}, None),
+    ("And which of them are in Lund?", {"town": "Lund"}, None),
+    ("And not in Ystad?", {"town": "Lund"}, None),
+]
+
+
+@pytest.mark.parametrize(("turn", "structured", "rule"), REPLACED)
+def test_a_name_that_the_turn_replaces_does_not_stay(guard, turn, structured, rule):
+    found = guard.check_filter(structured, turn, CABINS)
+    assert [violation.rule for violation in found.violations] == ([] if rule is None else [rule])
+    if rule is not None:
+        assert found.violations[0].value != "Ystad"
+        assert found.verdict is RULES[rule][1]
+
+
 def test_a_relative_period_needs_a_reference_date(guard):
     found = guard.check_filter({"year": 2024}, "permits issued last year")
     assert found.verdict is Verdict.UNCERTAIN

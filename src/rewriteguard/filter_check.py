@@ -13,6 +13,7 @@ from rewriteguard.conversation import Role
 from rewriteguard.extract.base import Facts
 from rewriteguard.filter_finding import FilterAssessment, FilterViolation, verdict_of
 from rewriteguard.filter_limit import asks_for
+from rewriteguard.filter_rivals import rivals_of
 from rewriteguard.filter_shape import (
     comparator_of,
     fault_of_shape,
@@ -151,6 +152,9 @@ class _Check:
                 contrary = () if said.rule else self._contrary(said)
                 if contrary:
                     return _found(claim, "altered.value", contrary)
+                rule, rivals = rivals_of(claim, said, reading, self.claims, self.turn)
+                if rule and not said.rule:
+                    return _found(claim, rule, rivals)
                 return _found(claim, said.rule, said.tokens, index) if said.rule else None
         if self._is_said_together(claim):
             return None
