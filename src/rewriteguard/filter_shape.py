@@ -97,9 +97,10 @@ def parted_alternatives(
 
 def _is_joined(words: Sequence[Word], before: int, joint: int, behind: int) -> bool:
     """True where an "or" stands between two words or what they belong to: "comedy films or anything after 2010"."""
-    heads = {words[before].head, words[words[before].head].head}
-    left = [w for w in words[before + 1 : joint] if is_content(w) and w.i not in heads]
-    return not left and not any(is_content(w) and w.pos not in ("VERB", "AUX") for w in words[joint:behind])
+    above = {words[i].head for i in (before, behind)}
+    above |= {words[i].head for i in above}
+    others = [w for w in words[before + 1 : behind] if is_content(w) and w.i not in above]
+    return all(w.i > joint and w.pos in ("VERB", "AUX") for w in others)
 
 
 def nearer_value(
