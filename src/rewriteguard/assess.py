@@ -66,8 +66,9 @@ def assess(
     crowded = _crowd_finding(turn, rewrite)
     if crowded is not None:
         return _unread(conversation, raw_rewrite, query, crowded, profile)
-    beside = NO_FILTER if filtered is None else read_filter(filtered, read)
-    scene = _scene(turn, rewrite, past, Facts(reference_date, equivalents), beside)
+    facts = Facts(reference_date, equivalents)
+    beside = NO_FILTER if filtered is None else read_filter(filtered, read, turn, facts)
+    scene = _scene(turn, rewrite, past, facts, beside)
     language = language_of_turn(scene.turn, scene.past) or language_of(scene.rewrite.text)
     readings: tuple[str, ...] = ()
     fills: tuple[Fill, ...] = ()

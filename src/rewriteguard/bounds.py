@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 
 from rewriteguard.extract import same_for
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.quantity_number import START, number_at
-from rewriteguard.extract.quantity_units import written
+from rewriteguard.extract.quantity_units import convert, written
 from rewriteguard.extract.time_parts import WORDS
-from rewriteguard.extract.time_value import UNIT_DAYS, Interval, interval, nearest, resolve
+from rewriteguard.extract.time_value import UNIT_DAYS, Interval, in_year, interval, nearest, period, resolve
+from rewriteguard.language import lexicon
 from rewriteguard.tokens import Kind, ProtectedToken
 
 Days = tuple[date | None, date | None]
@@ -31,6 +33,17 @@ RELATIONS: dict[str, dict[Kind, str]] = {
 }  # fmt: skip
 """The relation that a comparator gives to a token of a kind; other comparators are not understood."""
 
+JOINT = ".."
+"""Between the two ends of a range in its text and its value."""
+
+_THOUSANDS = {Fraction(1000**power): power for power in range(6)}
+_UNITS = [convert(Fraction(1), name) for name in lexicon.section("quantity")["factors"]]
+_SCALES = {base: frozenset(scale for scale, each in _UNITS if each == base) for _, base in _UNITS}
+
+NO_FACTS = Facts()
+"""Nothing beside the two tokens: no month is that of one year."""
+
+_YEARS = re.compile(rf"\d{{4}} (?:{re.escape(JOINT)}\d{{4}})?", re.VERBOSE)
 _PART = re.compile(rf"(?:{'|'.join(WORDS['parts'])}):")
 _NUMBER = re.compile(rf"(?<![\w.,]) {START}", re.IGNORECASE | re.VERBOSE)
 
@@ -90,15 +103,55 @@ def same_days(ours: ProtectedToken, theirs: ProtectedToken, facts: Facts) -> boo
 
 
 def is_rougher(theirs: ProtectedToken, ours: ProtectedToken, facts: Facts) -> bool:
-    """True for a year in place of one of its days, where no day that the user wants is lost."""
-    if not theirs.relation and same_for(Kind.TIME)(theirs, ours, facts) is Match.NARROWER:
-        return True
-    return any(
-        _holds(named, own) and named != own and any(_holds(kept, wanted) for wanted in days_of(ours, facts))
-        for named in periods(theirs, facts)
-        for own in periods(ours, facts)
-        for kept in days_of(theirs, facts)
-    )
+    """True for whole years in place of some of their days, where no day that the user wants is lost and no year added.
+
+    So is one month or quarter for a day in it; a day is never the end of rougher times.
+    """
+    if _YEARS.fullmatch(theirs.text):
+        wanted = {_whole_years(days) for days in days_of(ours, facts)}
+        return any(days in wanted for days in days_of(theirs, facts))
+    part = not theirs.relation and ours.relation in ("", "from") and JOINT not in theirs.text
+    return part and same_for(Kind.TIME)(theirs, ours, NO_FACTS) is Match.NARROWER  # a field of months holds all Junes
+
+
+def _whole_years(days: Days) -> Days:
+    """The calendar years that hold the days; an end stays open."""
+    first, behind = days
+    if behind is not None and (behind.month, behind.day) != (1, 1):
+        behind = date(min(behind.year + 1, date.max.year), 1, 1)
+    return first and date(first.year, 1, 1), behind
+
+
+def related(token: ProtectedToken, comparator: str) -> ProtectedToken:
+    """A value's token with the relation that the comparator gives it."""
+    return replace(token, relation=RELATIONS[comparator].get(token.kind, token.relation))
+
+
+def joined(one: ProtectedToken, other: ProtectedToken) -> ProtectedToken | None:
+    """The period or the range between a lower and an upper bound of one field; None where they are something else."""
+    if one.kind is not other.kind:
+        return None
+    both = replace(one, text=f"{one.text}{JOINT}{other.text}", relation="")
+    if one.kind is Kind.QUANTITY and (one.relation, other.relation) == (">=", "<="):
+        return replace(both, value=f"{one.value.split()[0]}{JOINT}{other.value}")
+    if one.kind is not Kind.TIME or one.relation not in ("since", "after") or other.relation not in ("before", "until"):
+        return None
+    lower, upper = days_of(one, NO_FACTS), days_of(other, NO_FACTS)
+    if len(lower) != 1 or len(upper) != 1:
+        return None
+    first, behind = lower[0][0], upper[0][1]
+    if first is None or behind is None or behind <= first:
+        return None
+    return replace(both, value=period(first, behind))
+
+
+def in_its_year(part: ProtectedToken, year: ProtectedToken) -> ProtectedToken | None:
+    """The days of a month or quarter in the year that another field holds; None where they are something else."""
+    days = interval(year.value) if year.text.isdigit() else None
+    if days is None or part.kind is not Kind.TIME or part.relation or year.relation:
+        return None
+    run = in_year(part.value, days[0].year)
+    return run and replace(part, text=f"{part.text} {year.text}", value=period(*run))
 
 
 def _holds(outer: Days, inner: Days) -> bool:
@@ -113,17 +166,44 @@ def _close(one: date | None, other: date | None, slack: int) -> bool:
     return abs((one - other).days) <= slack
 
 
-def numbers_of(token: ProtectedToken) -> frozenset[str]:
-    """The numbers that a field may hold for an amount: in the unit that was said, in its base unit, a share of one.
+def numbers_of(token: ProtectedToken, measure: str | None = None) -> frozenset[str]:
+    """The numbers that a field may hold for an amount, in any unit of its dimension; a share of one for a percentage.
 
-    "5 km" is 5 in a field of kilometres and 5000 in one of metres; the ends of a range are joined by dots.
+    "5 km" is 5 in a field of kilometres and 5000 in one of metres; the ends of a range are joined by dots. Money is
+    never converted.
+
+    Args:
+        token: The amount.
+        measure: The unit that the field's name says, by its name in the unit registry. Where the amount is of its
+            dimension the number is in that unit; a thousand bytes may be 1024.
     """
-    base = [reading.split(" ")[0] for reading in token.value.split("|")]
     said = list(_numbers_in(token.text))
-    found = {*base, "..".join(map(written, said))}
     if token.value.endswith("percent"):
-        found.add("..".join(written(number / 100) for number in said))
+        return frozenset((_ends(said), token.value.split(" ")[0], _ends([number / 100 for number in said])))
+    found: set[str] = set()
+    for reading in token.value.split("|"):
+        number, _, base = reading.partition(" ")
+        scales = _SCALES.get(base, frozenset())
+        own = convert(Fraction(1), measure) if measure else None
+        exact = own is not None and own[1] == base and own[0] in scales
+        amounts = [Fraction(end) for end in number.split(JOINT)] if scales else []
+        for scale in (own[0],) if own and exact else scales:
+            found.add(_ends([amount / scale for amount in amounts]))
+            found |= _in_binary(said, amounts, scale) if base == "byte" else set()
+        found |= set() if exact else {number, _ends(said)}
     return frozenset(found)
+
+
+def _in_binary(said: list[Fraction], amounts: list[Fraction], scale: Fraction) -> set[str]:
+    """16384 megabytes for 16 gigabytes."""
+    if not said or not said[0] or len(said) != len(amounts):
+        return set()
+    steps = _THOUSANDS.get(amounts[0] / said[0], 0) - _THOUSANDS[scale]
+    return {_ends([number * Fraction(1024) ** steps for number in said])}
+
+
+def _ends(numbers: list[Fraction]) -> str:
+    return JOINT.join(map(written, numbers))
 
 
 def _numbers_in(text: str) -> Iterator[Fraction]:

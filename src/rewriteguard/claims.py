@@ -1,4 +1,4 @@
-"""What a comparison of a filter claims that the user said, and whether one text of the conversation says it."""
+"""What a comparison of a filter claims that the user said."""
 
 from __future__ import annotations
 
@@ -11,22 +11,15 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
-from rewriteguard.bounds import RELATIONS, days_of, is_rougher, numbers_of, periods, same_days
-from rewriteguard.extract import same_for
-from rewriteguard.extract.base import Facts, Match
-from rewriteguard.extract.entity import canonical
-from rewriteguard.extract.quantity_units import written
+from rewriteguard.bounds import RELATIONS, in_its_year, joined, related
+from rewriteguard.extract.quantity_units import unit, written
 from rewriteguard.filter_tree import Leaf
-from rewriteguard.filters import joined, related
 from rewriteguard.language import lexicon
-from rewriteguard.mentions import Mention, Stated, mention_of, places_of, stated
 from rewriteguard.reading import Reading
 from rewriteguard.tokens import Kind, ProtectedToken
 from rewriteguard.words import Word
 
 _BOUNDED = (Kind.TIME, Kind.QUANTITY, Kind.VERSION)
-_WORDED = frozenset({"eq", "in", "contain", "like", "exists"})
-_PLAIN = frozenset({"", "=", "~"})
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 _NEGATIVE = lexicon.words("negation", "members") | {"free", "non"}
 _LONGEST = 200  # characters of a value that are compared; no user names a value in more
@@ -58,13 +51,10 @@ class Claim:
     excluded: bool
     kind: Kind
 
-
-@dataclass(frozen=True, slots=True)
-class Backing:
-    """What a text says of a claim: the rule that it breaks, or none, and the words that show it."""
-
-    rule: str
-    tokens: tuple[ProtectedToken, ...]
+    @property
+    def measure(self) -> str | None:
+        """The unit that the field's name ends in, as in `runtime_minutes`."""
+        return unit(_last_part(self.leaf), glued=True)
 
 
 def fault_of_form(leaf: Leaf) -> str:
@@ -93,78 +83,16 @@ def attribute_words(leaf: Leaf, read: Callable[[str, bool], Reading]) -> tuple[W
     return read(_SEAMS.sub(" ", leaf.attribute).strip(), True).words
 
 
-def with_ranges(claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    """The claims of comparisons that must all hold; the two ends of a range also claim the range."""
-    return tuple(replace(claim, bounds=(*claim.bounds, *_ranges(claim, claims))) for claim in claims)
+def with_ranges(groups: Sequence[Sequence[Claim]]) -> list[list[Claim]]:
+    """The claims of comparisons that must all hold, one group each, and what they claim together.
 
-
-def backing(claim: Claim, reading: Reading, facts: Facts) -> Backing | None:
-    """What a text says of a claim; None where it does not mention it."""
-    said = stated(reading) if claim.bounds else ()
-    agreed = [s.token for s in said if s.excluded == claim.excluded and _agrees(claim, s, facts)]
-    if agreed:
-        return Backing("", tuple(agreed))
-    near = [s for s in said if any(_is_near(bound, s.token, facts) for bound in claim.bounds)]
-    if near:
-        turned = any(s.excluded != claim.excluded for s in near)
-        return Backing("altered.negation" if turned else "altered.comparator", tuple(s.token for s in near))
-    unresolved = [s.token for s in said if s.token.value.startswith("relative") and not periods(s.token, facts)]
-    if unresolved and any(bound.kind is Kind.TIME for bound in claim.bounds):
-        return Backing("not_checked.reference_date", tuple(unresolved))
-    return _worded(claim, reading, facts) if claim.leaf.comparator in _WORDED else None
-
-
-def _worded(claim: Claim, reading: Reading, facts: Facts) -> Backing | None:
-    mention = mention_of(claim.words, reading) or _by_alias(claim, reading, facts)
-    if mention is None:
-        return None
-    places = places_of([w for w in claim.words if w.pos != "ADP"], reading.words)
-    tokens = tuple(_token(reading, place) for place in places)
-    wanted = Mention.EXCLUDED if claim.excluded else Mention.SAID
-    return Backing("" if mention in (wanted, Mention.EITHER) else "altered.negation", tokens)
-
-
-def _token(reading: Reading, place: Word) -> ProtectedToken:
-    whole = (t for t in reading.tokens if t.kind is Kind.ENTITY and t.start <= place.start < t.end)
-    single = ProtectedToken(Kind.TOPIC, reading.text[place.start : place.end], place.start, place.end, place.stem)
-    return next(whole, single)
-
-
-def _by_alias(claim: Claim, reading: Reading, facts: Facts) -> Mention | None:
-    text = f" {' '.join(w.lower for w in reading.words)} "
-    others = facts.equivalents.get(canonical(str(claim.value)), frozenset())
-    return Mention.SAID if any(f" {other} " in text for other in others) else None
-
-
-def _agrees(claim: Claim, said: Stated, facts: Facts) -> bool:
-    return any(_is_same(bound, said.token, facts, rougher=not said.excluded) for bound in claim.bounds)
-
-
-def _is_same(bound: ProtectedToken, ours: ProtectedToken, facts: Facts, *, rougher: bool) -> bool:
-    if Kind.TIME in (bound.kind, ours.kind):
-        both = bound.kind is ours.kind
-        return both and (same_days(ours, bound, facts) or (rougher and is_rougher(bound, ours, facts)))
-    if " " in bound.value and ours.kind is Kind.QUANTITY:  # a value that names its unit
-        return same_for(Kind.QUANTITY)(ours, bound, facts) in (Match.SAME, Match.NARROWER)
-    equal = bound.relation == ours.relation or (bound.relation in _PLAIN and ours.relation in _PLAIN)
-    return equal and _is_number(bound, ours)
-
-
-def _is_number(bound: ProtectedToken, ours: ProtectedToken) -> bool:
-    if ours.kind is Kind.VERSION:  # 3.1 is not 3.10
-        return bound.text.casefold().removeprefix("v") == ours.value
-    return bound.value.split(" ")[0] in numbers_of(ours)
-
-
-def _is_near(bound: ProtectedToken, ours: ProtectedToken, facts: Facts) -> bool:
-    """True for the same time or number, kept on another side or in another way."""
-    if Kind.TIME not in (bound.kind, ours.kind):
-        return _is_number(bound, ours)
-    if bound.kind is not ours.kind:
-        return False
-    ends = {end for days in days_of(ours, facts) for end in days if end is not None}
-    own = {end for days in days_of(bound, facts) for end in days if end is not None}
-    return bool(ends & own) or bool(set(periods(ours, facts)) & set(periods(bound, facts)))
+    That is the range between two ends of one field, and a month or a quarter of the year that another field names.
+    """
+    claims = [claim for group in groups for claim in group]
+    single = [group[0] for group in groups if len(group) == 1 and not group[0].excluded]
+    return [
+        [replace(c, bounds=(*c.bounds, *_ranges(c, claims), *_in_years(c, single))) for c in group] for group in groups
+    ]
 
 
 def _claim(leaf: Leaf, value: Any, read: Callable[[str, bool], Reading]) -> Claim:
@@ -177,6 +105,8 @@ def _claim(leaf: Leaf, value: Any, read: Callable[[str, bool], Reading]) -> Clai
     text = _text(leaf, value)
     reading = read(text, True)
     bounds = [t for t in reading.tokens if t.kind in _BOUNDED and t.start == 0 and t.end == len(text)]
+    if isinstance(value, int) and text in calendar.month_name:  # "March" alone may be another word
+        bounds = [ProtectedToken(Kind.TIME, text, 0, len(text), f"--{value:02}")]
     number = _number(text) if leaf.attribute else None
     if number is not None and not any(t.kind is Kind.QUANTITY for t in bounds):
         bounds.append(ProtectedToken(Kind.QUANTITY, text, 0, len(text), number))
@@ -188,7 +118,7 @@ def _claim(leaf: Leaf, value: Any, read: Callable[[str, bool], Reading]) -> Clai
 
 def _text(leaf: Leaf, value: Any) -> str:
     """The value as a user would write it."""
-    field = _SEAMS.sub(" ", leaf.attribute).split()[-1].casefold()
+    field = _last_part(leaf).casefold()
     if field == "month" and isinstance(value, int) and 1 <= value <= 12:
         return calendar.month_name[value]
     if field == "quarter" and isinstance(value, int):
@@ -198,6 +128,10 @@ def _text(leaf: Leaf, value: Any) -> str:
     text = str(value).strip("%* ") if leaf.comparator == "like" else str(value).strip()
     stamp = _STAMP.fullmatch(text)
     return stamp["day"] if stamp else text
+
+
+def _last_part(leaf: Leaf) -> str:
+    return "".join(_SEAMS.sub(" ", leaf.attribute).split()[-1:])
 
 
 def _number(text: str) -> str | None:
@@ -216,6 +150,12 @@ def _ranges(claim: Claim, claims: Sequence[Claim]) -> Iterator[ProtectedToken]:
         if other.leaf.attribute == claim.leaf.attribute and other is not claim:
             pairs = [(a, b) for a in claim.bounds for b in other.bounds]
             yield from (both for a, b in pairs for both in (joined(a, b) or joined(b, a),) if both is not None)
+
+
+def _in_years(claim: Claim, claims: Sequence[Claim]) -> Iterator[ProtectedToken]:
+    if any(claim is each for each in claims):
+        pairs = [(a, b) for other in claims for a in claim.bounds for b in other.bounds]
+        yield from (both for a, b in pairs for both in (in_its_year(a, b) or in_its_year(b, a),) if both is not None)
 
 
 def _span(claims: Sequence[Claim]) -> tuple[ProtectedToken, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from rewriteguard.exchanges import pair_asked, pair_exchanged, pair_openers
 from rewriteguard.extract import answer_type, entity, same_for
 from rewriteguard.extract.base import Facts, Match
-from rewriteguard.filters import NO_FILTER, Filtered, is_excluded, is_filtered
+from rewriteguard.filters import NO_FILTER, Filtered, is_excluded
 from rewriteguard.grounding import source_beside, source_of
 from rewriteguard.pairing import Pair, Pairing, is_free
 from rewriteguard.reading import Past, Reading
@@ -173,10 +173,7 @@ def _words(state: Pairing, theirs: ProtectedToken) -> list[Word]:
 
 
 def _is_filtered(state: Pairing, ours: ProtectedToken, filtered: Filtered) -> bool:
-    same = same_for(ours.kind)
-    if any(t.kind is ours.kind and same(ours, t, state.facts) is Match.SAME for t in filtered.tokens):
-        return True
-    if is_filtered(ours, filtered, state.facts):
+    if ours in filtered.tokens:
         return True
     if ours.kind is Kind.NEGATION:
         return bool(ours.value) and filtered.excluded.holds_stem(ours.value)

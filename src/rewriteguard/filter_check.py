@@ -6,17 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rewriteguard.backing import Backing, backing
 from rewriteguard.bounds import days_of
-from rewriteguard.claims import Backing, Claim, backing, claims_of, fault_of_form, with_ranges
+from rewriteguard.claims import Claim, claims_of, fault_of_form, with_ranges
 from rewriteguard.conversation import Role
 from rewriteguard.extract.base import Facts
 from rewriteguard.filter_finding import FilterAssessment, FilterViolation, verdict_of
+from rewriteguard.filter_limit import asks_for
+from rewriteguard.filter_rivals import rivals_of
 from rewriteguard.filter_shape import (
     comparator_of,
     fault_of_shape,
     lost_alternatives,
     name_contradictions,
     nearer_value,
+    parted_alternatives,
     unsaid_alternatives,
 )
 from rewriteguard.filter_tree import Branch, Leaf, Node, fields_of, read_tree
@@ -24,6 +28,7 @@ from rewriteguard.mentions import stated, supports_value
 from rewriteguard.reading import Past, Reading
 from rewriteguard.support import Vocabulary, is_content
 from rewriteguard.tokens import Evidence, Kind, ProtectedToken
+from rewriteguard.words import Word
 
 MAX_LIMIT = 20
 """The cap of a limit unless another is given: as many as an arm fetches where lists are fused."""
@@ -89,15 +94,13 @@ class _Check:
     def violations(self, nodes: Sequence[Node]) -> list[list[FilterViolation]]:
         """The violations of each part, in order."""
         found: list[list[FilterViolation]] = [
-            [*fault_of_shape(node, self.fixed), *unsaid_alternatives(node, self._users_own)] for node in nodes
+            [*fault_of_shape(node, self.fixed), *unsaid_alternatives(node, self._users_own, self._places)]
+            for node in nodes
         ]
         claims = [self._claims(node) if not wrong else [] for node, wrong in zip(nodes, found, strict=True)]
-        top = [claim for node, own in zip(nodes, claims, strict=True) if isinstance(node, Leaf) for claim in own]
-        ranged = iter(with_ranges(top))
-        claims = [
-            [next(ranged) for _ in own] if isinstance(node, Leaf) else own
-            for node, own in zip(nodes, claims, strict=True)
-        ]
+        pairs = list(zip(nodes, claims, strict=True))
+        ranged = iter(with_ranges([own for node, own in pairs if isinstance(node, Leaf)]))
+        claims = [next(ranged) if isinstance(node, Leaf) else own for node, own in pairs]
         self.claims = [claim for own in claims for claim in own]
         backed = [[(claim, backing(claim, self.turn, self.facts)) for claim in own] for own in claims]
         for own in backed:
@@ -106,6 +109,8 @@ class _Check:
                     self.used.update(said.tokens)
         for wrong, own in zip(found, backed, strict=True):
             wrong += [v for claim, said in own if (v := self._judged(claim, said)) is not None]
+        for part, violation in parted_alternatives(backed, self.turn):
+            found[part].append(violation)
         name_contradictions(nodes, found)
         return found
 
@@ -113,21 +118,23 @@ class _Check:
         """The limit that the user asked for, at most the cap; and what is wrong with the model's."""
         if limit is None:
             return None, ()
-        leaf = Leaf("limit", "lte", limit)
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1 or fault_of_form(leaf):
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
             return None, (FilterViolation("not_checked.comparator", "limit", "eq", limit),)
-        claims = [*claims_of(leaf, self.read), *claims_of(Leaf("limit", "eq", limit), self.read)]
-        for claim in claims:
-            if any((b := backing(claim, text, self.facts)) is not None and not b.rule for text in self._users_own):
-                return limit if cap is None else min(limit, cap), ()
+        if any(asks_for(limit, text, self.used if text is self.turn else ()) for text in self._users_own):
+            return limit if cap is None else min(limit, cap), ()
         return None, (FilterViolation("invented.value", "limit", "eq", limit, Kind.QUANTITY),)
 
     def _claims(self, node: Node) -> list[Claim]:
         if isinstance(node, Leaf):
             return list(claims_of(node, self.read))
-        own = [claim for part in node.parts if isinstance(part, Leaf) for claim in self._claims(part)]
-        inner = [claim for part in node.parts if isinstance(part, Branch) for claim in self._claims(part)]
-        return [*(with_ranges(own) if node.operator == "and" else own), *inner]
+        own = [self._claims(part) for part in node.parts if isinstance(part, Leaf)]
+        inner = [self._claims(part) for part in node.parts if isinstance(part, Branch)]
+        return [c for group in (*(with_ranges(own) if node.operator == "and" else own), *inner) for c in group]
+
+    def _places(self, leaf: Leaf, reading: Reading) -> list[Word]:
+        """The words of a text that say a comparison."""
+        said = [backing(claim, reading, self.facts) for claim in (() if fault_of_form(leaf) else self._claims(leaf))]
+        return [word for each in said if each is not None for token in each.tokens for word in reading.words_of(token)]
 
     def _judged(self, claim: Claim, said: Backing | None) -> FilterViolation | None:
         """The violation of a claim, given what the turn says of it."""
@@ -145,6 +152,9 @@ class _Check:
                 contrary = () if said.rule else self._contrary(said)
                 if contrary:
                     return _found(claim, "altered.value", contrary)
+                rule, rivals = rivals_of(claim, said, reading, self.claims, self.turn)
+                if rule and not said.rule:
+                    return _found(claim, rule, rivals)
                 return _found(claim, said.rule, said.tokens, index) if said.rule else None
         if self._is_said_together(claim):
             return None

@@ -19,6 +19,7 @@ RULES: dict[str, tuple[Fault, Verdict, str]] = {
     "malformed.syntax": (Fault.MALFORMED, Verdict.CHANGED, "It holds characters that a query language may read."),
     "low_trust": (Fault.LOW_TRUST, Verdict.UNCERTAIN, "Only the assistant or a tool said {said}."),
     "not_checked.comparator": (Fault.NOT_CHECKED, Verdict.UNCERTAIN, "What it does is not known here."),
+    "not_checked.replaced": (Fault.NOT_CHECKED, Verdict.UNCERTAIN, "The user may have put {said} in its place."),
     "not_checked.reference_date": (
         Fault.NOT_CHECKED,
         Verdict.UNCERTAIN,

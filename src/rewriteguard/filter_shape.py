@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from rewriteguard.claims import Backing, Claim, attribute_words, fault_of_form
+from rewriteguard.backing import Backing
+from rewriteguard.claims import Claim, attribute_words, fault_of_form
 from rewriteguard.filter_finding import FilterViolation
 from rewriteguard.filter_tree import Branch, Leaf, Node, field_name, leaves
 from rewriteguard.mentions import places_of, stated
 from rewriteguard.reading import Reading
 from rewriteguard.support import is_content
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.tokens import Kind, ProtectedToken, in_turn
 from rewriteguard.words import Word
 
-_OR = frozenset({"or", "either", "nor"})
 _PREFIX = 5  # letters that the name of a field and a word of the turn share: "director", "directed"
 
 
@@ -27,16 +27,35 @@ def fault_of_shape(node: Node, fixed: frozenset[str]) -> Iterator[FilterViolatio
         yield FilterViolation("not_checked.comparator", "", node.operator, None)
 
 
-def unsaid_alternatives(node: Node, readings: Sequence[Reading]) -> Iterator[FilterViolation]:
-    """Alternatives over several fields that no one offered."""
+def unsaid_alternatives(
+    node: Node, readings: Sequence[Reading], places: Callable[[Leaf, Reading], Sequence[Word]]
+) -> Iterator[FilterViolation]:
+    """Alternatives over several fields that no one offered: no "or" stands between the words that say them.
+
+    Args:
+        node: A part of a filter.
+        readings: What the user said.
+        places: Gives the words of a reading that say a comparison.
+    """
     if isinstance(node, Leaf):
         return
-    fields = {leaf.attribute for leaf in leaves(node)}
-    if node.operator == "or" and len(fields) > 1 and not any(w.lower in _OR for r in readings for w in r.words):
-        first = next(leaves(node))
-        yield _violation("altered.operator", first)
+    several = len({leaf.attribute for leaf in leaves(node)}) > 1
+    if node.operator == "or" and several and not any(_offers(node, reading, places) for reading in readings):
+        yield _violation("altered.operator", next(leaves(node)))
     for part in node.parts:
-        yield from unsaid_alternatives(part, readings)
+        yield from unsaid_alternatives(part, readings, places)
+
+
+def _offers(node: Branch, reading: Reading, places: Callable[[Leaf, Reading], Sequence[Word]]) -> bool:
+    """True where an "or" stands between the words of the parts, and within those of none."""
+    parts = [[word.i for leaf in leaves(part) for word in places(leaf, reading)] for part in node.parts]
+    if not all(parts):
+        return False
+    for joint in (word.i for word in reading.words if word.lower == "or"):
+        sides = [{i < joint for i in own} for own in parts]
+        if {True} in sides and {False} in sides and {True, False} not in sides:
+            return True
+    return False
 
 
 def name_contradictions(nodes: Sequence[Node], found: Sequence[list[FilterViolation]]) -> None:
@@ -45,6 +64,43 @@ def name_contradictions(nodes: Sequence[Node], found: Sequence[list[FilterViolat
     for i, leaf in equal:
         if any(leaf.attribute == other.attribute and leaf.value != other.value for _, other in equal):
             found[i].append(_violation("altered.operator", leaf))
+
+
+def parted_alternatives(
+    backed: Sequence[Sequence[tuple[Claim, Backing | None]]], turn: Reading
+) -> Iterator[tuple[int, FilterViolation]]:
+    """Two fields that must both hold where the turn offers either: "open or of high priority"; each with its part.
+
+    Args:
+        backed: For each part its claims, and what the turn says of them.
+        turn: The user's own turn.
+    """
+    placed = [
+        (word.i, part, claim, token)
+        for part, own in enumerate(backed)
+        for claim, said in own
+        if said is not None and not said.rule and not claim.excluded
+        for token in said.tokens
+        for word in turn.words_of(token)
+    ]
+    for joint in (word.i for word in turn.words if word.lower == "or"):
+        before = max((i for i, *_ in placed if i < joint), default=joint)
+        behind = min((i for i, *_ in placed if i > joint), default=joint)
+        left, right = ([each for each in placed if each[0] == i] for i in (before, behind))
+        if joint in (before, behind, *(i for i, *_ in placed)) or not _is_joined(turn.words, before, joint, behind):
+            continue
+        if not {claim.leaf.attribute for _, _, claim, _ in left} & {claim.leaf.attribute for _, _, claim, _ in right}:
+            for (_, part, claim, _), (_, other, _, token) in ((left[0], right[0]), (right[0], left[0])):
+                if part != other:
+                    yield part, _violation("altered.operator", claim.leaf, (token,))
+
+
+def _is_joined(words: Sequence[Word], before: int, joint: int, behind: int) -> bool:
+    """True where an "or" stands between two words or what they belong to: "comedy films or anything after 2010"."""
+    above = {words[i].head for i in (before, behind)}
+    above |= {words[i].head for i in above}
+    others = [w for w in words[before + 1 : behind] if is_content(w) and w.i not in above]
+    return all(w.i > joint and w.pos in ("VERB", "AUX") for w in others)
 
 
 def nearer_value(
@@ -110,5 +166,6 @@ def _gap(token: ProtectedToken, names: Sequence[Word]) -> int:
     return min(max(token.start - name.end, name.start - token.end, 0) for name in names)
 
 
-def _violation(rule: str, leaf: Leaf) -> FilterViolation:
-    return FilterViolation(rule, leaf.attribute, comparator_of(leaf), leaf.value)
+def _violation(rule: str, leaf: Leaf, said: Sequence[ProtectedToken] = ()) -> FilterViolation:
+    evidence = tuple(map(in_turn, said))
+    return FilterViolation(rule, leaf.attribute, comparator_of(leaf), leaf.value, evidence=evidence)

@@ -18,6 +18,7 @@ _OPERATORS = frozenset({"and", "or", "not", "nor"})
 _OPPOSITES = {"gt": "lte", "lte": "gt", "lt": "gte", "gte": "lt"}
 _NEGATIVE = {"ne": "eq", "nin": "in"}
 _WRAPPED = ("date", "datetime")  # {"date": "2024-01-01", "type": "date"}
+_BESIDE_DATE = frozenset({*_WRAPPED, "type", "timezone"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +152,15 @@ class _Walk:
     def _field(self, key: str, value: Any, depth: int, *, negated: bool) -> Node:
         """One entry of a mapping: an operation, or the name of a field and what it is compared with."""
         self._enter(depth)
-        if _plain(key) in _OPERATORS:
+        if _is_operator(key):
             return self._node({key: value}, depth + 1, negated=negated)
-        if not isinstance(value, Mapping) or _is_wrapped(value):
+        if key.lower() in _OPERATORS and isinstance(value, list | tuple) and any(isinstance(v, Mapping) for v in value):
+            raise InputError(f"{self.name}: expected ${key.lower()} for an operation, got {key}")
+        if not isinstance(value, Mapping) or (_is_wrapped(value) and value.get("type") in _WRAPPED):
             return _leaf(key, "eq", value, negated=negated)
         parts: list[Node] = []
         for name, inner in value.items():
-            if _plain(name) == "not":
+            if _is_operator(name) and _plain(name) == "not":
                 parts.append(self._field(key, inner, depth + 1, negated=not negated))
             elif str(name).startswith("$"):
                 parts.append(_leaf(key, _plain(name), inner, negated=negated))
@@ -180,8 +183,8 @@ def _is_query(node: Any) -> bool:
 def _operation(node: Any) -> tuple[str, list[Any]]:
     """The operator and the arguments of an operation; an empty operator for everything else."""
     if isinstance(node, Mapping):
-        key, value = next(iter(node.items())) if len(node) == 1 else ("", None)
-        name, arguments = _plain(key), value
+        key, arguments = next(iter(node.items())) if len(node) == 1 else ("", None)
+        name = _plain(key) if _is_operator(key) else ""
     elif hasattr(node, "operator") and hasattr(node, "arguments"):
         name, arguments = _plain(node.operator), node.arguments
     else:
@@ -215,7 +218,14 @@ def _branch(operator: str, parts: Sequence[Node], *, negated: bool) -> Node:
 
 
 def _is_wrapped(value: Mapping[Any, Any]) -> bool:
-    return any(name in value for name in _WRAPPED)
+    """True for a date as a model writes it; a mapping of fields of which one is called `date` holds more."""
+    held = [name for name in _WRAPPED if name in value]
+    return len(held) == 1 and _BESIDE_DATE.issuperset(value) and not isinstance(value[held[0]], Mapping | list | tuple)
+
+
+def _is_operator(key: Any) -> bool:
+    """True for `$and` and its kin; a field may be called `and`."""
+    return str(key).startswith("$") and _plain(key) in _OPERATORS
 
 
 def _plain(name: Any) -> str:

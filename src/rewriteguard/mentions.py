@@ -48,9 +48,13 @@ _SHORTEST_RUN = 4  # letters of a name that may be written apart
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A time, an amount or a version that a text states, with its relation; or that it excludes."""
+    """A time, an amount or a version that a text states, with its relation; or that it excludes.
+
+    `parts` are the tokens of the text that say so: in "newer than 2020" a comparison and a number.
+    """
 
     token: ProtectedToken
+    parts: tuple[ProtectedToken, ...]
     excluded: bool = False
 
 
@@ -62,13 +66,16 @@ def stated(reading: Reading) -> tuple[Stated, ...]:
 
 def _stated(token: ProtectedToken, tokens: Sequence[ProtectedToken], text: str) -> Stated:
     compared = _before(token, tokens, Kind.COMPARISON, text)
-    start = token
+    parts: tuple[ProtectedToken, ...] = (token,)
     if compared is not None and not token.relation:
-        start, token = compared, _compared(token, compared.value)
-    if _before(start, tokens, Kind.NEGATION, text) is None:
-        return Stated(token)
+        parts, token = (compared, token), _compared(token, compared.value)
+    negation = _before(parts[0], tokens, Kind.NEGATION, text)
+    if negation is None:
+        return Stated(token, parts)
     flipped = _FLIPPED.get(token.relation)
-    return Stated(token, excluded=True) if flipped is None else Stated(replace(token, relation=flipped))
+    if flipped is not None:
+        token = replace(token, relation=flipped)
+    return Stated(token, (negation, *parts), excluded=flipped is None)
 
 
 def _compared(token: ProtectedToken, comparison: str) -> ProtectedToken:

@@ -200,6 +200,8 @@ async def test_a_filter_of_the_applications_own_is_written_by_the_translator(sto
         ({"title": {"$not": {"$contain": "draft"}}},
          Operation(Operator.NOT, [Comparison(Comparator.CONTAIN, "title", "draft")])),
         (StructuredQuery(query="", filter=equals("tenant", "north")), equals("tenant", "north")),
+        ({"meta": {"date": {"$gte": "2024-05-01"}, "tenant": "north"}},
+         both(Comparison(Comparator.GTE, "meta.date", "2024-05-01"), equals("meta.tenant", "north"))),
     ],
 )  # fmt: skip
 def test_every_form_of_the_applications_filter_stays_whole(own, written):
