@@ -234,6 +234,68 @@ def test_numbers_that_are_no_marks_stay(guard: Guard) -> None:
     assert [a.rewrite for a in guard.check_all("How old is the mill?", [noted]).assessments] == ["How old is the mill?"]
 
 
+KEPT_WHOLE = [
+    ("Which towns lost residents in Q2?", ["Q2: towns losing residents"]),
+    ("What is new in release 14?", ["Version 14: news", "Version 14 - release notes"]),
+    ("Does option 1 come with lunch, or option 2?", ["Option 1: lunch", "Option 2: lunch included"]),
+    ("How did the first two quarters of 2022 compare?", ["Q1: harvest in 2022", "Q2: 2022 harvest"]),
+    ("How did the harvest of 2022 develop?", ["Version 1: 2022 harvest", "Version 2: 2022 harvest"]),
+    ("How many points is question 4 worth?", ["Question 4: points"]),
+    ("Who coached 1. FC Ribe?", ["1. FC Ribe coach", "2. Division coaches"]),
+    ("Who coached the club from Ribe?", ["1. FC Ribe coach", "2. Division coaches", "Who trained Ribe?"]),
+    ("Who sings on OK Harbour?", ["OK Harbour singers.", "singers on OK Harbour"]),
+    ("Which versions of the game run on a tablet?", ["These versions of the game run on a tablet.", "tablet game"]),
+    ("Who wrote I hope you stay?", ["I hope you stay author", "let me know author of the song"]),
+    ("Which query versions exist?", ["What are the query versions:", "Which query versions are there"]),
+    ("How cold is -5 C?", ["- 5 degrees in fahrenheit", "-5 C in F"]),
+    ("Which plugs fit?", ["- plugs that fit", "fitting plugs"]),
+]
+
+
+@pytest.mark.parametrize(("turn", "items"), KEPT_WHOLE)
+def test_words_that_look_like_marks_are_kept(turn: str, items: list[str]) -> None:
+    assert [each.text for each in listed_queries(items, turn)] == items
+
+
+def test_notes_beside_the_items_of_a_list_are_left_out() -> None:
+    lines = ["## Queries", "1. mill age", "   - asks for the age", "2. mill year", "Would you like me to add one?"]
+    assert [each.text for each in listed_queries(lines, "How old is the mill?")] == ["mill age", "mill year"]
+    restarted = ["1. mill age\n2. mill year", "1. dam age\n2. dam year"]
+    assert [each.text for each in listed_queries(restarted)] == ["mill age", "mill year", "dam age", "dam year"]
+
+
+def test_items_that_are_no_list_are_taken_as_they_are(guard: Guard) -> None:
+    turn = "What do the first two options cost?"
+    items = ["Query 1: cost", "  ", "Query 2: price", '["cost of option 2"]']
+    found = guard.check_all(turn, items, profile=Profile.DECOMPOSE, listed=False)
+    assert [a.raw_rewrite for a in found.assessments] == [items[0], items[2], items[3]]
+    assert [a.rewrite for a in found.assessments][:2] == [items[0], items[2]]
+    with pytest.raises(InputError, match="expected at least one query, got none"):
+        guard.check_all(turn, [" "], listed=False)
+
+
+def test_a_part_may_name_the_other_side_in_the_place_of_this_one(guard: Guard) -> None:
+    turn = "How does the render time of Blender 4.1 differ from that of 4.2?"
+    parts = ["Blender 4.1 render time", "Blender 4.2 render time"]
+    assert guard.check_all(turn, parts, profile=Profile.DECOMPOSE).verdict is Verdict.PRESERVED
+    other = [parts[0], "Blender 4.3 render time"]
+    assert guard.check_all(turn, other, profile=Profile.DECOMPOSE).verdict is Verdict.CHANGED
+    one = guard.check_all(turn, parts[:1], profile=Profile.DECOMPOSE)
+    assert one.verdict is Verdict.CHANGED
+
+
+@pytest.mark.parametrize(
+    ("turn", "parts"),
+    [
+        ("Compare the rainfall of Q3 and Q4 2021", ["Q3 2021 rainfall", "Q4 2021 rainfall"]),
+        ("How do Ruby 3.2 and Ruby 3.3 differ in memory use?", ["Ruby 3.2 memory use", "Ruby 3.3 memory use"]),
+    ],
+)
+def test_nobody_has_to_say_compare_who_asks_both_sides(guard: Guard, turn: str, parts: list[str]) -> None:
+    assert guard.check_all(turn, parts, profile=Profile.DECOMPOSE).verdict is Verdict.PRESERVED
+    assert guard.check_all(turn, parts[:1], profile=Profile.DECOMPOSE).verdict is Verdict.CHANGED
+
+
 def test_the_items_are_judged_in_their_order_and_show_what_they_were(guard: Guard) -> None:
     items = ["Here are two versions:", f"1. {FULL}", "", '2. "market hours"', f"3. {FULL}"]
     found = guard.check_all(TURN, items)

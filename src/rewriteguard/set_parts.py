@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from itertools import combinations, pairwise
 
 from rewriteguard.assessment import Fault, Violation
-from rewriteguard.extract.comparison import answered_by, is_graded, sets_side_by_side
+from rewriteguard.extract.comparison import answered_by, is_comparing, is_graded, sets_side_by_side
 from rewriteguard.reading import Reading
 from rewriteguard.regions import QUESTION_WORDS
 from rewriteguard.saying import is_paraphrased
@@ -29,6 +29,7 @@ def shared_out(turn: Reading, members: Sequence[Member], lost: AbstractSet[Key])
         key = (token.kind, (token.start, token.end))
         if key in lost and (_compared(turn, token, sides) or _is_each(token)):
             said.add(key)
+    said |= {key for key in lost if key[0] is Kind.TOPIC and _only_compares(turn, key)}
     open_ = any(key[0] is Kind.COMPARISON for key in lost - said)
     return frozenset(said | {key for key in lost if not open_ and key[0] in (Kind.ANSWER_TYPE, Fault.AMBIGUOUS)})
 
@@ -59,11 +60,14 @@ _JOINING = frozenset({"and", "or", ","})
 
 def _asks_one_side(turn: Reading, one: Member, other: Member) -> bool:
     """True where a rewrite keeps a word of the turn that the other leaves out."""
-    return any(
-        one.reading.vocabulary.holds(w) and not other.reading.vocabulary.supports(w)
-        for w in turn.content
-        if turn.regions.protects(w.i)
-    )
+    asked = [w for w in turn.content if turn.regions.protects(w.i)]
+    return any(one.reading.vocabulary.holds(w) and not _has(other, w) for w in asked)
+
+
+def _has(member: Member, word: Word) -> bool:
+    """True where a rewrite has the word; of one with a digit only the same will do, and no initials: "Q2", "Q1 2023"."""
+    vocabulary = member.reading.vocabulary
+    return vocabulary.holds(word) if any(c.isdigit() for c in word.text) else vocabulary.supports(word)
 
 
 def _cover(turn: Reading, members: Sequence[Member], key: Key) -> bool:
@@ -72,6 +76,12 @@ def _cover(turn: Reading, members: Sequence[Member], key: Key) -> bool:
     words = [w for w in turn.content if start <= w.start < end]
     held = sum(_said(w, members) for w in words)
     return held * 2 > len(words)
+
+
+def _only_compares(turn: Reading, key: Key) -> bool:
+    """True for "compare" and "differ", which nobody has to say who asks the same of both sides."""
+    start, end = key[1]
+    return all(is_comparing(w.stem) for w in turn.content if start <= w.start < end)
 
 
 def _compared(turn: Reading, token: ProtectedToken, sides: Sequence[tuple[Member, Member]]) -> bool:

@@ -115,6 +115,11 @@ def sets_side_by_side(token: ProtectedToken) -> bool:
     return is_graded(token) or _synonym(token.value).endswith("versus")
 
 
+def is_comparing(key: str) -> bool:
+    """True for the stem of a word that only says that things are compared: "differ", "comparison"."""
+    return _direction(key) == "versus"
+
+
 def answered_by(token: ProtectedToken) -> str:
     """The kind of answer that tells where a thing stands on the scale: `cost` for "cheaper"; empty for most."""
     return _ANSWERED.get(token.value.partition(":")[0], "")
