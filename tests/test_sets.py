@@ -99,6 +99,42 @@ def test_contradicting_fills_give_the_candidates(guard: Guard) -> None:
     assert [q.weight for q in fused.queries] == [1, 1, 1, 2]
 
 
+SHOP = [("user", "Does the Silvia kettle whistle?"), ("assistant", "Yes, the Silvia kettle whistles at full boil.")]
+LID = "hello could you please tell me how I rinse a new lid before use"
+
+
+@pytest.mark.parametrize(
+    ("short", "verdict", "rules"),
+    [
+        ("how rinse new lid before use", "preserved", set()),
+        ("how rinse new kettle lid before use", "preserved", {"invented.word"}),
+        ("how rinse new kettle lid before full use", "uncertain", {"invented.words"}),
+        ("Silvia how rinse new lid before use", "changed", {"invented.entity"}),
+        ("silvia how rinse new lid before use", "changed", {"invented.entity"}),
+        ("how rinse new Silvia lid before use", "changed", {"invented.entity"}),
+    ],
+)
+def test_a_shortener_carries_nothing(guard: Guard, short: str, verdict: str, rules: set[str]) -> None:
+    found = guard.check(LID, short, SHOP, profile=Profile.SHORTEN)
+    assert (found.verdict, {v.rule for v in found.violations}) == (verdict, rules)
+    assert guard.check(LID, short, profile=Profile.SHORTEN).verdict is not Verdict.UNCERTAIN
+
+
+def test_a_capital_at_the_start_is_no_name(guard: Guard) -> None:
+    history = [("user", "Which pans are there?"), ("assistant", "Rinsing helps. The large pans whistle.")]
+    found = guard.check(LID, "Rinsing new lid before use how", history, profile=Profile.SHORTEN)
+    assert found.verdict is Verdict.PRESERVED
+    named = guard.check(LID, "Large new lid rinse before use how", history, profile=Profile.SHORTEN)
+    assert {v.rule for v in named.violations} == {"invented.word"}
+
+
+def test_a_shortener_may_leave_a_reference_open(guard: Guard) -> None:
+    turn = "thanks a lot! and now tell me please how it changes the taste of tap water"
+    short = "how it changes taste of tap water"
+    assert guard.check(turn, short, SHOP, profile=Profile.SHORTEN).verdict is Verdict.PRESERVED
+    assert guard.check(turn, short, SHOP).verdict is Verdict.UNCERTAIN
+
+
 # ---- the set as a value
 
 

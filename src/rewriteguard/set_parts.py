@@ -65,7 +65,7 @@ def _asks_one_side(turn: Reading, one: Member, other: Member) -> bool:
 
 
 def _has(member: Member, word: Word) -> bool:
-    """True where a rewrite has the word; of one with a digit only the same will do, and no initials: "Q2", "Q1 2023"."""
+    """True where a rewrite has the word; one with a digit as it is, since the initials of "Q1 2023" are "Q2"."""
     vocabulary = member.reading.vocabulary
     return vocabulary.holds(word) if any(c.isdigit() for c in word.text) else vocabulary.supports(word)
 
