@@ -99,7 +99,7 @@ def test_contradicting_fills_give_the_candidates(guard: Guard) -> None:
     assert [q.weight for q in fused.queries] == [1, 1, 1, 2]
 
 
-SHOP = [("user", "Does the Silvia kettle whistle?"), ("assistant", "Yes, the Silvia kettle whistles at full boil.")]
+SHOP = [("user", "Does the Silvia kettle whistle?"), ("assistant", "Yes, once the water boils, the Silvia kettle whistles.")]
 LID = "hello could you please tell me how I rinse a new lid before use"
 
 
@@ -107,8 +107,8 @@ LID = "hello could you please tell me how I rinse a new lid before use"
     ("short", "verdict", "rules"),
     [
         ("how rinse new lid before use", "preserved", set()),
-        ("how rinse new kettle lid before use", "preserved", {"invented.word"}),
-        ("how rinse new kettle lid before full use", "uncertain", {"invented.words"}),
+        ("how rinse new lid in water before use", "preserved", {"invented.word"}),
+        ("how rinse new lid in boiling water before use", "uncertain", {"invented.words"}),
         ("Silvia how rinse new lid before use", "changed", {"invented.entity"}),
         ("silvia how rinse new lid before use", "changed", {"invented.entity"}),
         ("how rinse new Silvia lid before use", "changed", {"invented.entity"}),
