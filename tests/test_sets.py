@@ -117,7 +117,6 @@ LID = "hello could you please tell me how I rinse a new lid before use"
 def test_a_shortener_carries_nothing(guard: Guard, short: str, verdict: str, rules: set[str]) -> None:
     found = guard.check(LID, short, SHOP, profile=Profile.SHORTEN)
     assert (found.verdict, {v.rule for v in found.violations}) == (verdict, rules)
-    assert guard.check(LID, short, profile=Profile.SHORTEN).verdict is not Verdict.UNCERTAIN
 
 
 def test_a_capital_at_the_start_is_no_name(guard: Guard) -> None:
