@@ -99,7 +99,10 @@ def test_contradicting_fills_give_the_candidates(guard: Guard) -> None:
     assert [q.weight for q in fused.queries] == [1, 1, 1, 2]
 
 
-SHOP = [("user", "Does the Silvia kettle whistle?"), ("assistant", "Yes, once the water boils, the Silvia kettle whistles.")]
+SHOP = [
+    ("user", "Does the Silvia kettle whistle?"),
+    ("assistant", "Yes, once the water boils, the Silvia kettle whistles."),
+]
 LID = "hello could you please tell me how I rinse a new lid before use"
 
 
@@ -132,6 +135,40 @@ def test_a_shortener_may_leave_a_reference_open(guard: Guard) -> None:
     short = "how it changes taste of tap water"
     assert guard.check(turn, short, SHOP, profile=Profile.SHORTEN).verdict is Verdict.PRESERVED
     assert guard.check(turn, short, SHOP).verdict is Verdict.UNCERTAIN
+
+
+FINALS = [
+    ("user", "Who played the finals of 1998 and 2010?"),
+    ("assistant", "Ribe beat Varde in 1998. In 2010 Varde beat Ribe."),
+]
+ADVERBS = [
+    (
+        "How many swans live there?",
+        ["How many swans live in the deer park?", "How many swans live in the rose garden?"],
+        PARKS,
+    ),
+    ("How many fans live there?", ["How many fans live in Ribe?", "How many fans live in Varde?"], FINALS),
+    ("Who trained the keeper then?", ["Who trained the keeper in 1998?", "Who trained the keeper in 2010?"], FINALS),
+    ("Who was the keeper that year?", ["Who was the keeper in 1998?", "Who was the keeper in 2010?"], FINALS),
+]
+
+
+@pytest.mark.parametrize(("turn", "rewrites", "history"), ADVERBS)
+def test_two_times_or_places_for_one_word_are_asked_about(
+    guard: Guard, turn: str, rewrites: list[str], history: list[tuple[str, str]]
+) -> None:
+    fills = tuple(rewrite[:-1].rpartition(" in ")[2].removeprefix("the ") for rewrite in rewrites)
+    decision = guard.decide_all(turn, rewrites, history, profile=Profile.CONDENSE, policy=Policy(clarify=True))
+    assert (decision.verdict, decision.action, decision.candidates) == ("uncertain", "clarify", fills)
+    same = guard.check_all(turn, [rewrites[0], rewrites[0]], history, profile=Profile.CONDENSE)
+    assert "ambiguous.fills" not in {v.rule for v in same.violations}
+
+
+@pytest.mark.parametrize("turn", ["Is there a lake?", "Then where is the lake?", "If so, then where is the lake?"])
+def test_then_and_there_may_point_to_nothing(guard: Guard, turn: str) -> None:
+    rewrites = ["Where is the lake in the deer park?", "Where is the lake in the rose garden?"]
+    found = guard.check_all(turn, rewrites, PARKS, profile=Profile.CONDENSE)
+    assert "ambiguous.fills" not in {v.rule for v in found.violations}
 
 
 # ---- the set as a value
