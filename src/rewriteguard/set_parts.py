@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 from rewriteguard.assessment import Fault, Violation
-from rewriteguard.extract.comparison import answered_by, is_comparing, is_graded, sets_side_by_side
+from rewriteguard.extract.comparison import (
+    answered_by,
+    is_comparing,
+    is_graded,
+    is_measured,
+    measures,
+    sets_side_by_side,
+)
 from rewriteguard.reading import Reading
 from rewriteguard.regions import QUESTION_WORDS
 from rewriteguard.saying import is_paraphrased
 from rewriteguard.scene import run_evidence
-from rewriteguard.set_assessment import Key, Member
+from rewriteguard.set_assessment import Key, Member, key_of
 from rewriteguard.support import is_content
 from rewriteguard.tokens import Kind, ProtectedToken
 from rewriteguard.verdict import RULES
@@ -23,10 +31,10 @@ def shared_out(turn: Reading, members: Sequence[Member], lost: AbstractSet[Key])
     """What sub-questions say together that none of them says alone: both sides of a comparison, "both", a question."""
     sides = [(a, b) for a, b in combinations(members, 2) if _asks_one_side(turn, a, b) and _asks_one_side(turn, b, a)]
     if not sides:
-        return frozenset()
+        return frozenset(_key(t) for t in turn.tokens if _key(t) in lost and _is_kept_alone(turn, t, members))
     said: set[Key] = {key for key in lost if key[0] is None and _cover(turn, members, key)}
     for token in turn.tokens:
-        key = (token.kind, (token.start, token.end))
+        key = _key(token)
         if key in lost and (_compared(turn, token, sides) or _is_each(token)):
             said.add(key)
     said |= {key for key in lost if key[0] is Kind.TOPIC and _only_compares(turn, key)}
@@ -88,16 +96,54 @@ def _compared(turn: Reading, token: ProtectedToken, sides: Sequence[tuple[Member
     """True where the same is asked of both sides, so that the answers can be compared."""
     if token.kind is not Kind.COMPARISON or not sets_side_by_side(token):
         return False
-    words = [w for w in turn.words_of(token) if is_content(w)]
-    return not is_graded(token) or any(all(_measures(m, token, words) for m in pair) for pair in sides)
+    if not is_graded(token):
+        return True
+    if _is_kept_alone(turn, token, [m for pair in sides for m in pair]):
+        return True
+    return any(all(_measures(turn, m, token) for m in pair) for pair in sides)
 
 
-def _measures(member: Member, token: ProtectedToken, words: Sequence[Word]) -> bool:
+def _is_kept_alone(turn: Reading, token: ProtectedToken, members: Sequence[Member]) -> bool:
+    """True where one part asks for the measure of a superlative: who sells the cheapest one is another question."""
+    superlative = token.kind is Kind.COMPARISON and token.value.endswith("superlative")
+    return superlative and any(_measures(turn, m, token) for m in members)
+
+
+def _key(token: ProtectedToken) -> Key:
+    return (token.kind, (token.start, token.end))
+
+
+def _measures(turn: Reading, member: Member, token: ProtectedToken) -> bool:
     """True where a rewrite asks where one thing stands on the scale of a comparison."""
-    wanted = answered_by(token)
+    vocabulary, wanted = member.reading.vocabulary, answered_by(token)
     asked = {t.value for t in member.reading.tokens if t.kind is Kind.ANSWER_TYPE}
-    said = any(member.reading.vocabulary.supports(w) for w in words)
-    return said or (bool(wanted) and (wanted in asked or is_paraphrased(member.reading, wanted)))
+    said = any(vocabulary.supports(w) for w in turn.words_of(token) if is_content(w))
+    said = said or any(map(vocabulary.holds_stem, measures(token)))
+    answers = bool(wanted) and (wanted in asked or is_paraphrased(member.reading, wanted))
+    return said or answers or any(map(vocabulary.supports, _measured_nouns(turn, token)))
+
+
+def _measured_nouns(turn: Reading, token: ProtectedToken) -> Iterable[Word]:
+    """The nouns that a comparative is said of: "fees" in "lower fees", "speed" in "the speed of a swift"."""
+    for word in turn.words_of(token):
+        head = turn.words[word.head]
+        if word.dep == "amod" and head.pos == "NOUN" and head.dep != "attr":  # "the bigger city" is the sort of thing
+            yield head
+        yield from (a for a, b in pairwise(turn.words[: word.i]) if a.pos == "NOUN" and b.lower == "of")
+
+
+def weighed(turn: Reading, violation: Violation) -> Violation:
+    """The violation; a comparison that no rewrite makes is lost whatever the wording of each."""
+    if violation.kind is not Kind.COMPARISON or violation.rule != "dropped.reworded":
+        return violation
+    key = key_of(violation)
+    token = next((t for t in turn.tokens if _key(t) == key), None)
+    if token is None or not is_graded(token):
+        return violation
+    if not is_measured(token) and token.value.endswith("superlative"):
+        return violation  # "the best way to" is a manner of speaking
+    rule = "dropped.comparison" if is_measured(token) else "dropped.unsaid"
+    return replace(violation, rule=rule, severity=RULES[rule].severity)
 
 
 def _is_each(token: ProtectedToken) -> bool:

@@ -10,7 +10,7 @@ from rewriteguard.assessment import Assessment, Fault, Profile, Verdict, Violati
 from rewriteguard.reading import Past, Reading
 from rewriteguard.set_assessment import Key, Member, SetAssessment, key_of, together
 from rewriteguard.set_fills import contradicting_fills
-from rewriteguard.set_parts import shared_out, unasked_questions
+from rewriteguard.set_parts import shared_out, unasked_questions, weighed
 from rewriteguard.tokens import LITERAL, Evidence, Kind
 from rewriteguard.verdict import RULES
 
@@ -31,8 +31,9 @@ def assess_set(turn: Reading, past: Past, members: Sequence[Member], profile: Pr
     unasked = list(unasked_questions(turn, members)) if profile is Profile.DECOMPOSE else []
     if profile is Profile.DECOMPOSE:
         common -= shared_out(turn, [members[i] for i in live], common)
+    parts = profile is Profile.DECOMPOSE
     rows = [
-        _Row(i, v, v in lost[i], key_of(v) in common, profile)
+        _Row(i, weighed(turn, v) if parts and key_of(v) in common else v, v in lost[i], key_of(v) in common, profile)
         for i, m in enumerate(members)
         for v in m.assessment.violations
     ]
