@@ -356,9 +356,26 @@ def test_a_part_may_name_the_other_side_in_the_place_of_this_one(guard: Guard) -
     assert one.verdict is Verdict.CHANGED
 
 
+def test_what_tells_the_measure_is_not_from_nowhere(guard: Guard) -> None:
+    turn = "Which is bigger, Vejle or Kolding?"
+    parts = ["How many people live in Vejle?", "How many people live in Kolding?"]
+    assert guard.check_all(turn, parts, profile=Profile.DECOMPOSE).verdict is Verdict.PRESERVED
+    more = ["How many young people live in Vejle?", "How many young people live in Kolding?"]
+    found = guard.check_all(turn, more, profile=Profile.DECOMPOSE)
+    assert {v.rule for v in found.violations} == {"invented.words"}
+
+
+def test_a_scale_may_be_read_as_an_adverb(guard: Guard) -> None:
+    turn = "Is Lake Garda deeper than Lake Como?"
+    for asked, verdict in (("depth of", "preserved"), ("inns at", "changed")):
+        parts = [f"{asked} Lake Garda", f"{asked} Lake Como"]
+        assert guard.check_all(turn, parts, profile=Profile.DECOMPOSE).verdict == verdict
+
+
 @pytest.mark.parametrize(
     ("turn", "parts"),
     [
+        ("How did the rents change between May and June 2021?", ["rents in May 2021", "rents in June 2021"]),
         ("Compare the rainfall of Q3 and Q4 2021", ["Q3 2021 rainfall", "Q4 2021 rainfall"]),
         ("How do Ruby 3.2 and Ruby 3.3 differ in memory use?", ["Ruby 3.2 memory use", "Ruby 3.3 memory use"]),
     ],

@@ -16,13 +16,14 @@ from rewriteguard.extract.comparison import (
     measures,
     sets_side_by_side,
 )
+from rewriteguard.language.stem import stem
 from rewriteguard.reading import Reading
 from rewriteguard.regions import QUESTION_WORDS
 from rewriteguard.saying import is_paraphrased
 from rewriteguard.scene import run_evidence
 from rewriteguard.set_assessment import Key, Member, key_of
 from rewriteguard.support import is_content
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.tokens import LITERAL, Kind, ProtectedToken
 from rewriteguard.verdict import RULES
 from rewriteguard.words import Word
 
@@ -67,7 +68,10 @@ _JOINING = frozenset({"and", "or", ","})
 
 
 def _asks_one_side(turn: Reading, one: Member, other: Member) -> bool:
-    """True where a rewrite keeps a word of the turn that the other leaves out."""
+    """True where a rewrite keeps a word, date or number of the turn that the other leaves out."""
+    kept = {_key(pair.ours) for pair in one.assessment.comparison.kept}
+    if any(t.kind in LITERAL and _key(t) in kept for t in other.assessment.comparison.dropped):
+        return True  # "May" is a small word for all but its token
     asked = [w for w in turn.content if turn.regions.protects(w.i)]
     return any(one.reading.vocabulary.holds(w) and not _has(other, w) for w in asked)
 
@@ -130,6 +134,20 @@ def _measured_nouns(turn: Reading, token: ProtectedToken) -> Iterable[Word]:
         if word.dep == "amod" and head.pos == "NOUN" and head.dep != "attr":  # "the bigger city" is the sort of thing
             yield head
         yield from (a for a, b in pairwise(turn.words[: word.i]) if a.pos == "NOUN" and b.lower == "of")
+
+
+def without_measures(turn: Reading, member: Member) -> Member:
+    """The rewrite, where what it asks of a side is not counted among the words from nowhere: "how many people live"."""
+    told = frozenset(word for t in turn.tokens if t.kind is Kind.COMPARISON and is_graded(t) for word in measures(t))
+    piled = [v for v in member.assessment.violations if v.rule == "invented.words"]
+    added = [v for v in piled if stem(v.evidence[0].text) not in told]
+    if len(added) == len(piled) or len(added) > 1:
+        return member
+    alone = RULES["invented.word"].severity
+    violations = tuple(
+        replace(v, rule="invented.word", severity=alone) if v in piled else v for v in member.assessment.violations
+    )
+    return replace(member, assessment=replace(member.assessment, violations=violations))
 
 
 def weighed(turn: Reading, violation: Violation) -> Violation:

@@ -10,7 +10,7 @@ from rewriteguard.assessment import Assessment, Fault, Profile, Verdict, Violati
 from rewriteguard.reading import Past, Reading
 from rewriteguard.set_assessment import Key, Member, SetAssessment, key_of, together
 from rewriteguard.set_fills import contradicting_fills
-from rewriteguard.set_parts import shared_out, unasked_questions, weighed
+from rewriteguard.set_parts import shared_out, unasked_questions, weighed, without_measures
 from rewriteguard.tokens import LITERAL, Evidence, Kind
 from rewriteguard.verdict import RULES
 
@@ -24,14 +24,16 @@ def assess_set(turn: Reading, past: Past, members: Sequence[Member], profile: Pr
     alone; where the original is searched too (EXPAND) or the rewrites share the turn among themselves (DECOMPOSE), it
     counts for the set where all have it.
     """
+    parts = profile is Profile.DECOMPOSE
+    if parts:
+        members = [without_measures(turn, member) for member in members]
     lost = [tuple(v for v in m.assessment.violations if _may_miss(turn, m, v, profile)) for m in members]
     hard = [_worst(v for v in m.assessment.violations if v not in lost[i]) for i, m in enumerate(members)]
     live = [i for i, verdict in enumerate(hard) if verdict is not Verdict.CHANGED] or list(range(len(members)))
     common = _common([lost[i] for i in live])
-    unasked = list(unasked_questions(turn, members)) if profile is Profile.DECOMPOSE else []
-    if profile is Profile.DECOMPOSE:
+    unasked = list(unasked_questions(turn, members)) if parts else []
+    if parts:
         common -= shared_out(turn, [members[i] for i in live], common)
-    parts = profile is Profile.DECOMPOSE
     rows = [
         _Row(i, weighed(turn, v) if parts and key_of(v) in common else v, v in lost[i], key_of(v) in common, profile)
         for i, m in enumerate(members)

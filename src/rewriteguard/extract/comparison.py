@@ -30,6 +30,7 @@ _VERSUS = Phrases((phrase.split(), "versus") for phrase in lexicon.phrases("comp
 _ANSWERED: dict[str, str] = dict(lexicon.section("comparison")["answered"])
 _MEASURES: dict[str, str] = dict(lexicon.section("comparison")["measures"])
 _JUDGED: dict[str, str] = dict(lexicon.section("comparison")["judged"])
+_DEVELOPED = frozenset(map(stem, lexicon.words("comparison", "developed")))
 _WORDS_OF = {group.split()[0]: group for group in lexicon.section("comparison")["bases"]}
 _SPELLED = {value: tuple(words.split()) for value, words in lexicon.section("comparison")["spelled"].items()}
 _PAIRS = lexicon.section("comparison")["opposites"]
@@ -119,8 +120,8 @@ def sets_side_by_side(token: ProtectedToken) -> bool:
 
 
 def is_comparing(key: str) -> bool:
-    """True for the stem of a word that only says that things are compared: "differ", "comparison"."""
-    return _direction(key) == "versus"
+    """True for the stem of a word that only says that things are compared: "differ", "comparison", "change"."""
+    return key in _DEVELOPED or _direction(key) == "versus"
 
 
 def is_measured(token: ProtectedToken) -> bool:
@@ -142,6 +143,7 @@ def measures(token: ProtectedToken) -> frozenset[str]:
 def _ends(token: ProtectedToken) -> tuple[str, ...]:
     """The two ends of the scale of a comparative or superlative, that of the token first."""
     scale = token.value.partition(":")[0]
+    scale = scale if scale in _WORDS_OF else scale.removesuffix("li")  # "deeper" is tagged as one of "deeply" too
     return tuple(end for end in (scale, _ANTONYMS.get(scale)) if end)
 
 
