@@ -100,6 +100,7 @@ LEFT_ALONE = [
     "Question of the day - who picks it?",
     "Search: turn it off in the browser",
     "AI: what is it?",
+    "Q2: towns that lost residents",
     'what does "carpe diem" mean',
     '"carpe diem" or "memento mori"',
     "'til when is the kiosk open?",

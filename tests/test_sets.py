@@ -45,7 +45,7 @@ def test_both_errors_are_few() -> None:
     """The sets with `known` are judged wrongly, as that says: hedged, but for one good set that is rejected."""
     good = [row for row in ROWS if row["expect"] == "preserved"]
     bad = [row for row in ROWS if row["expect"] != "preserved"]
-    assert (len(good), len(bad)) == (71, 60)
+    assert (len(good), len(bad)) == (78, 67)
     assert [row["known"] for row in good if "known" in row] == ["uncertain", "changed"]
     assert [row["known"] for row in bad if "known" in row] == ["uncertain"]
 
@@ -97,6 +97,78 @@ def test_contradicting_fills_give_the_candidates(guard: Guard) -> None:
     assert (ask.action, ask.candidates) == ("clarify", ("deer park", "rose garden"))
     fused = guard.decide_all("When does it open?", both, PARKS, profile=Profile.CONDENSE)
     assert [q.weight for q in fused.queries] == [1, 1, 1, 2]
+
+
+SHOP = [
+    ("user", "Does the Silvia kettle whistle?"),
+    ("assistant", "Yes, once the water boils, the Silvia kettle whistles."),
+]
+LID = "hello could you please tell me how I rinse a new lid before use"
+
+
+@pytest.mark.parametrize(
+    ("short", "verdict", "rules"),
+    [
+        ("how rinse new lid before use", "preserved", set()),
+        ("how rinse new lid in water before use", "preserved", {"invented.word"}),
+        ("how rinse new lid in boiling water before use", "uncertain", {"invented.words"}),
+        ("Silvia how rinse new lid before use", "changed", {"invented.entity"}),
+        ("silvia how rinse new lid before use", "changed", {"invented.entity"}),
+        ("how rinse new Silvia lid before use", "changed", {"invented.entity"}),
+    ],
+)
+def test_a_shortener_carries_nothing(guard: Guard, short: str, verdict: str, rules: set[str]) -> None:
+    found = guard.check(LID, short, SHOP, profile=Profile.SHORTEN)
+    assert (found.verdict, {v.rule for v in found.violations}) == (verdict, rules)
+
+
+def test_a_capital_at_the_start_is_no_name(guard: Guard) -> None:
+    history = [("user", "Which pans are there?"), ("assistant", "Rinsing helps. The large pans whistle.")]
+    found = guard.check(LID, "Rinsing new lid before use how", history, profile=Profile.SHORTEN)
+    assert found.verdict is Verdict.PRESERVED
+    named = guard.check(LID, "Large new lid rinse before use how", history, profile=Profile.SHORTEN)
+    assert {v.rule for v in named.violations} == {"invented.word"}
+
+
+def test_a_shortener_may_leave_a_reference_open(guard: Guard) -> None:
+    turn = "thanks a lot! and now tell me please how it changes the taste of tap water"
+    short = "how it changes taste of tap water"
+    assert guard.check(turn, short, SHOP, profile=Profile.SHORTEN).verdict is Verdict.PRESERVED
+    assert guard.check(turn, short, SHOP).verdict is Verdict.UNCERTAIN
+
+
+FINALS = [
+    ("user", "Who played the finals of 1998 and 2010?"),
+    ("assistant", "Ribe beat Varde in 1998. In 2010 Varde beat Ribe."),
+]
+ADVERBS = [
+    (
+        "How many swans live there?",
+        ["How many swans live in the deer park?", "How many swans live in the rose garden?"],
+        PARKS,
+    ),
+    ("How many fans live there?", ["How many fans live in Ribe?", "How many fans live in Varde?"], FINALS),
+    ("Who trained the keeper then?", ["Who trained the keeper in 1998?", "Who trained the keeper in 2010?"], FINALS),
+    ("Who was the keeper that year?", ["Who was the keeper in 1998?", "Who was the keeper in 2010?"], FINALS),
+]
+
+
+@pytest.mark.parametrize(("turn", "rewrites", "history"), ADVERBS)
+def test_two_times_or_places_for_one_word_are_asked_about(
+    guard: Guard, turn: str, rewrites: list[str], history: list[tuple[str, str]]
+) -> None:
+    fills = tuple(rewrite[:-1].rpartition(" in ")[2].removeprefix("the ") for rewrite in rewrites)
+    decision = guard.decide_all(turn, rewrites, history, profile=Profile.CONDENSE, policy=Policy(clarify=True))
+    assert (decision.verdict, decision.action, decision.candidates) == ("uncertain", "clarify", fills)
+    same = guard.check_all(turn, [rewrites[0], rewrites[0]], history, profile=Profile.CONDENSE)
+    assert "ambiguous.fills" not in {v.rule for v in same.violations}
+
+
+@pytest.mark.parametrize("turn", ["Is there a lake?", "Then where is the lake?", "If so, then where is the lake?"])
+def test_then_and_there_may_point_to_nothing(guard: Guard, turn: str) -> None:
+    rewrites = ["Where is the lake in the deer park?", "Where is the lake in the rose garden?"]
+    found = guard.check_all(turn, rewrites, PARKS, profile=Profile.CONDENSE)
+    assert "ambiguous.fills" not in {v.rule for v in found.violations}
 
 
 # ---- the set as a value
@@ -232,6 +304,85 @@ def test_numbers_that_are_no_marks_stay(guard: Guard) -> None:
     assert [each.text for each in listed_queries(["3.5 mm plugs", "2.5 mm plugs"])] == ["3.5 mm plugs", "2.5 mm plugs"]
     noted = "How old is the mill?\n\nNotes on it:\n- it is clear\n- it is short"
     assert [a.rewrite for a in guard.check_all("How old is the mill?", [noted]).assessments] == ["How old is the mill?"]
+
+
+KEPT_WHOLE = [
+    ("Which towns lost residents in Q2?", ["Q2: towns losing residents"]),
+    ("What is new in release 14?", ["Version 14: news", "Version 14 - release notes"]),
+    ("Does option 1 come with lunch, or option 2?", ["Option 1: lunch", "Option 2: lunch included"]),
+    ("How did the first two quarters of 2022 compare?", ["Q1: harvest in 2022", "Q2: 2022 harvest"]),
+    ("How did the harvest of 2022 develop?", ["Version 1: 2022 harvest", "Version 2: 2022 harvest"]),
+    ("How many points is question 4 worth?", ["Question 4: points"]),
+    ("Who coached 1. FC Ribe?", ["1. FC Ribe coach", "2. Division coaches"]),
+    ("Who coached the club from Ribe?", ["1. FC Ribe coach", "2. Division coaches", "Who trained Ribe?"]),
+    ("Who sings on OK Harbour?", ["OK Harbour singers.", "singers on OK Harbour"]),
+    ("Which versions of the game run on a tablet?", ["These versions of the game run on a tablet.", "tablet game"]),
+    ("Who wrote I hope you stay?", ["I hope you stay author", "let me know author of the song"]),
+    ("Which query versions exist?", ["What are the query versions:", "Which query versions are there"]),
+    ("How cold is -5 C?", ["- 5 degrees in fahrenheit", "-5 C in F"]),
+    ("Which plugs fit?", ["- plugs that fit", "fitting plugs"]),
+]
+
+
+@pytest.mark.parametrize(("turn", "items"), KEPT_WHOLE)
+def test_words_that_look_like_marks_are_kept(turn: str, items: list[str]) -> None:
+    assert [each.text for each in listed_queries(items, turn)] == items
+
+
+def test_notes_beside_the_items_of_a_list_are_left_out() -> None:
+    lines = ["## Queries", "1. mill age", "   - asks for the age", "2. mill year", "Would you like me to add one?"]
+    assert [each.text for each in listed_queries(lines, "How old is the mill?")] == ["mill age", "mill year"]
+    restarted = ["1. mill age\n2. mill year", "1. dam age\n2. dam year"]
+    assert [each.text for each in listed_queries(restarted)] == ["mill age", "mill year", "dam age", "dam year"]
+
+
+def test_items_that_are_no_list_are_taken_as_they_are(guard: Guard) -> None:
+    turn = "What do the first two options cost?"
+    items = ["Query 1: cost", "  ", "Query 2: price", '["cost of option 2"]']
+    found = guard.check_all(turn, items, profile=Profile.DECOMPOSE, listed=False)
+    assert [a.raw_rewrite for a in found.assessments] == [items[0], items[2], items[3]]
+    assert [a.rewrite for a in found.assessments][:2] == [items[0], items[2]]
+    with pytest.raises(InputError, match="expected at least one query, got none"):
+        guard.check_all(turn, [" "], listed=False)
+
+
+def test_a_part_may_name_the_other_side_in_the_place_of_this_one(guard: Guard) -> None:
+    turn = "How does the render time of Blender 4.1 differ from that of 4.2?"
+    parts = ["Blender 4.1 render time", "Blender 4.2 render time"]
+    assert guard.check_all(turn, parts, profile=Profile.DECOMPOSE).verdict is Verdict.PRESERVED
+    other = [parts[0], "Blender 4.3 render time"]
+    assert guard.check_all(turn, other, profile=Profile.DECOMPOSE).verdict is Verdict.CHANGED
+    one = guard.check_all(turn, parts[:1], profile=Profile.DECOMPOSE)
+    assert one.verdict is Verdict.CHANGED
+
+
+def test_what_tells_the_measure_is_not_from_nowhere(guard: Guard) -> None:
+    turn = "Which is bigger, Vejle or Kolding?"
+    parts = ["How many people live in Vejle?", "How many people live in Kolding?"]
+    assert guard.check_all(turn, parts, profile=Profile.DECOMPOSE).verdict is Verdict.PRESERVED
+    more = ["How many young people live in Vejle?", "How many young people live in Kolding?"]
+    found = guard.check_all(turn, more, profile=Profile.DECOMPOSE)
+    assert {v.rule for v in found.violations} == {"invented.words"}
+
+
+def test_a_scale_may_be_read_as_an_adverb(guard: Guard) -> None:
+    turn = "Is Lake Garda deeper than Lake Como?"
+    for asked, verdict in (("depth of", "preserved"), ("inns at", "changed")):
+        parts = [f"{asked} Lake Garda", f"{asked} Lake Como"]
+        assert guard.check_all(turn, parts, profile=Profile.DECOMPOSE).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("turn", "parts"),
+    [
+        ("How did the rents change between May and June 2021?", ["rents in May 2021", "rents in June 2021"]),
+        ("Compare the rainfall of Q3 and Q4 2021", ["Q3 2021 rainfall", "Q4 2021 rainfall"]),
+        ("How do Ruby 3.2 and Ruby 3.3 differ in memory use?", ["Ruby 3.2 memory use", "Ruby 3.3 memory use"]),
+    ],
+)
+def test_nobody_has_to_say_compare_who_asks_both_sides(guard: Guard, turn: str, parts: list[str]) -> None:
+    assert guard.check_all(turn, parts, profile=Profile.DECOMPOSE).verdict is Verdict.PRESERVED
+    assert guard.check_all(turn, parts[:1], profile=Profile.DECOMPOSE).verdict is Verdict.CHANGED
 
 
 def test_the_items_are_judged_in_their_order_and_show_what_they_were(guard: Guard) -> None:

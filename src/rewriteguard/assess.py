@@ -12,7 +12,7 @@ from rewriteguard.assessment import Assessment, Checked, Fill, Profile
 from rewriteguard.changes import Licence, change_findings, invented_word_findings
 from rewriteguard.compare import Comparison, compare
 from rewriteguard.conversation import Conversation
-from rewriteguard.drift import drift_findings
+from rewriteguard.drift import carried_word_findings, drift_findings
 from rewriteguard.extract.base import Facts
 from rewriteguard.fills import candidates, fill_findings, fills_of
 from rewriteguard.filters import NO_FILTER, Filtered, read_filter
@@ -168,6 +168,7 @@ def _in_english(scene: Scene, readings: tuple[str, ...], profile: Profile) -> li
         *change_findings(scene, licence),
         *fill_findings(scene, readings),
         *drift_findings(scene),
+        *(() if licence.carry else carried_word_findings(scene)),
         *loss_findings(scene),
         *invented_word_findings(scene),
     ]

@@ -77,15 +77,15 @@ def change_findings(scene: Scene, licence: Licence) -> Iterable[Finding]:
         if licence.add and token.kind in (Kind.NEGATION, Kind.QUANTIFIER) and not _turns_round(scene, token):
             continue
         if token.kind is not Kind.TOPIC:
-            yield Finding(f"invented.{_invented_row(scene, token)}", token.kind, (in_rewrite(token),))
+            yield Finding(f"invented.{_invented_row(scene, token, licence)}", token.kind, (in_rewrite(token),))
 
 
-def _invented_row(scene: Scene, token: ProtectedToken) -> str:
+def _invented_row(scene: Scene, token: ProtectedToken, licence: Licence) -> str:
     """The row of the rule table for a token of the rewrite that nobody said."""
     if _is_phrased_anew(scene, token):
         return "reworded"
-    begun = token.kind is Kind.ENTITY and token.turn is None and completes_name(token, scene.rewrite, scene.past)
-    return "completed" if begun else token.kind
+    named = licence.carry and token.kind is Kind.ENTITY
+    return "completed" if named and completes_name(token, scene.rewrite, scene.past) else token.kind
 
 
 def _is_wider(scene: Scene, ours: ProtectedToken, theirs: ProtectedToken) -> bool:

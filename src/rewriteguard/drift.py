@@ -11,6 +11,7 @@ from rewriteguard.extract import answer_type
 from rewriteguard.filters import is_excluded
 from rewriteguard.grounding import source_of_words
 from rewriteguard.language import lexicon
+from rewriteguard.phrases import END_MARKS
 from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import open_references
 from rewriteguard.saying import extends_name
@@ -39,6 +40,35 @@ def drift_findings(scene: Scene) -> Iterable[Finding]:
     yield from _replaced_topic(scene)
     yield from _drifted(scene)
     yield from _low_trust(scene)
+
+
+def carried_word_findings(scene: Scene) -> Iterable[Finding]:
+    """Names and words of the history that the turn does not say, for a rewriter that may carry nothing.
+
+    One common word may be another word for one of the turn; a name is never one.
+    """
+    judged = [t for t in (*scene.comparison.carried, *scene.comparison.invented) if t.kind is not Kind.TOPIC]
+    words = [
+        w
+        for w in new_words(scene.rewrite, scene.turn)
+        if scene.past.vocabulary.holds(w) and not any(t.start < w.end and w.start < t.end for t in judged)
+    ]
+    names = [w for w in words if _is_named(w, scene.past)]
+    common = [w for w in words if w not in names]
+    for word in names:
+        yield Finding("invented.entity", Kind.ENTITY, (run_evidence("rewrite", scene.rewrite, [word]),))
+    rule = "invented.words" if len(common) > 1 else "invented.word"
+    yield from (Finding(rule, Kind.TOPIC, (run_evidence("rewrite", scene.rewrite, [word]),)) for word in common)
+
+
+def _is_named(word: Word, past: Past) -> bool:
+    """True where the history writes the word with a capital only, in a name, or as here inside a sentence."""
+    same = [(r, w) for r in past.readings for w in r.words if w.lower == word.lower]
+    if not same or not all(w.text[:1].isupper() for _, w in same):
+        return False
+    if all(any(t.kind is Kind.ENTITY and w in r.words_of(t) for t in r.tokens) for r, w in same):
+        return True
+    return word.text[:1].isupper() and any(w.i > 0 and r.words[w.i - 1].text not in END_MARKS for r, w in same)
 
 
 def _replaced_topic(scene: Scene) -> Iterable[Finding]:

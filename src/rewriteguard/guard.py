@@ -24,7 +24,7 @@ from rewriteguard.extract.entity import equivalents_of
 from rewriteguard.filter_check import MAX_LIMIT, assess_filter
 from rewriteguard.filter_finding import FilterAssessment
 from rewriteguard.policy import Policy, decide, decide_without_rewrite
-from rewriteguard.query_list import listed_queries
+from rewriteguard.query_list import as_they_are, listed_queries
 from rewriteguard.reader import MAX_MESSAGES, Reader
 from rewriteguard.rows import BATCH_SIZE, Row, check_batch
 from rewriteguard.set_assessment import Member, SetAssessment
@@ -131,6 +131,7 @@ class Guard:
         profile: Profile = Profile.EXPAND,
         reference_date: date | None = None,
         filter: Any = None,  # noqa: A002
+        listed: bool = True,
     ) -> SetAssessment:
         """The finding about several rewrites of one turn, judged together; `assessments` has one for each.
 
@@ -142,13 +143,14 @@ class Guard:
             profile: What kind of rewriter wrote them.
             reference_date: The day that "today" means; without it a relative period and a date cannot be compared.
             filter: A structured query or mapping beside the rewrites; what it carries counts as kept.
+            listed: Whether the rewrites may be the lines of a list; False takes each as one query, as tool calls are.
 
         Raises:
             InputError: `turn` is not text, or `rewrites` is no list of texts or holds no query.
             HistoryError: An item of the history has an unknown shape.
         """
         conversation = Conversation.read(turn, history, self._window)
-        return self._check_all(conversation, rewrites, profile, reference_date, filter)
+        return self._check_all(conversation, rewrites, profile, reference_date, filter, listed=listed)
 
     def check_filter(
         self,
@@ -286,18 +288,27 @@ class Guard:
         return len(turn) <= MAX_TURN and len(self._read(turn, True).content) < _BRIEF
 
     def _check_all(
-        self, conversation: Conversation, rewrites: Any, profile: Profile, reference_date: date | None, filtered: Any
+        self,
+        conversation: Conversation,
+        rewrites: Any,
+        profile: Profile,
+        reference_date: date | None,
+        filtered: Any,
+        *,
+        listed: bool = True,
     ) -> SetAssessment:
-        listed = listed_queries(texts_from(rewrites, "rewrites"), passages=profile == Profile.EXPAND)
-        if not listed:
+        given = texts_from(rewrites, "rewrites")
+        passages = profile == Profile.EXPAND
+        queries = listed_queries(given, conversation.turn, passages=passages) if listed else as_they_are(given)
+        if not queries:
             raise InputError("rewrites: expected at least one query, got none")
         # Sub-questions are read as any rewrite: what one of them may leave out shows only beside the others.
         alone = Profile.CONDENSE if profile == Profile.DECOMPOSE else profile
-        self._read.together(*(text for each in listed for text in texts_of(conversation, each.text, self._read)))
-        found = [self._check(conversation, each.text, alone, reference_date, filtered) for each in listed]
+        self._read.together(*(text for each in queries for text in texts_of(conversation, each.text, self._read)))
+        found = [self._check(conversation, each.text, alone, reference_date, filtered) for each in queries]
         members = [
             Member(replace(a, raw_rewrite=each.raw), self._read(a.rewrite[:MAX_REWRITE], True))
-            for a, each in zip(found, listed, strict=True)
+            for a, each in zip(found, queries, strict=True)
         ]
         turn, past = self._read(conversation.turn[:MAX_TURN], True), self._read.past(conversation.history)
         return assess_set(turn, past, members, Profile(profile))

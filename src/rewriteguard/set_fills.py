@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from rewriteguard.fills import OPEN
+from rewriteguard.language import lexicon
 from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import open_references
 from rewriteguard.scene import new_words, phrases_of, run_evidence
@@ -21,7 +23,9 @@ def contradicting_fills(turn: Reading, past: Past, one: Member, other: Member) -
         contradicts = len(apart[0]) == len(names[0]) and len(apart[1]) == len(names[1])
     else:  # a name and a noun are often one thing: "the Orbit 15" and "the phone"
         apart = _apart(fills[0], other), _apart(fills[1], one)
-        pointing = any(r.pointer in OPEN and turn.regions.protects(r.first) for r in open_references(turn, past))
+        pointing = bool(_pointing_adverbs(turn)) or any(
+            r.pointer in OPEN and turn.regions.protects(r.first) for r in open_references(turn, past)
+        )
         contradicts = pointing and not any(names) and all(apart) and max(map(len, fills)) <= _FILL
     if not contradicts:
         return None
@@ -30,10 +34,24 @@ def contradicting_fills(turn: Reading, past: Past, one: Member, other: Member) -
 
 def _filled(turn: Reading, past: Past, member: Member) -> list[Word]:
     """The nouns, names and numbers that a rewrite took over from the history in the place of a reference."""
-    if not member.assessment.checked.fills:
+    if not member.assessment.checked.fills and not _fills_adverb(turn, member):
         return []
     new = new_words(member.reading, turn)
     return [w for w in new if (w.pos in _NAMING or _is_name(w)) and past.vocabulary.supports(w)]
+
+
+def _fills_adverb(turn: Reading, member: Member) -> bool:
+    """True where a "then" or "there" of the turn is gone."""
+    lowers = {w.lower for w in member.reading.words}
+    return any(not lowers.issuperset(phrase) for phrase in _pointing_adverbs(turn))
+
+
+def _pointing_adverbs(turn: Reading) -> tuple[tuple[str, ...], ...]:
+    """The words of a turn that point to a time or place: "then", "there", "that year"; not "then" between clauses."""
+    words = [w for w in turn.words if turn.regions.protects(w.i)]
+    alone = [(w.lower,) for w in words if w.lower in _ADVERBS and w.tag != "EX" and w.head < w.i]
+    pairs = pairwise(words)
+    return (*alone, *((a.lower, b.lower) for a, b in pairs if a.lower in _DEMONSTRATIVES and b.lower in _PERIODS))
 
 
 def _is_name(word: Word) -> bool:
@@ -52,4 +70,6 @@ def _phrase(member: Member, words: Sequence[Word], apart: Sequence[Word]) -> str
 
 
 _FILL = 3  # nouns; more are a paraphrase of the whole turn
+_ADVERBS = lexicon.words("reference", "places") | lexicon.words("reference", "times")
+_DEMONSTRATIVES, _PERIODS = (lexicon.words("reference", key) for key in ("demonstratives", "periods"))
 _NAMING = frozenset({"NOUN", "PROPN", "NUM", "ADJ"})

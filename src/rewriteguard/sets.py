@@ -10,8 +10,8 @@ from rewriteguard.assessment import Assessment, Fault, Profile, Verdict, Violati
 from rewriteguard.reading import Past, Reading
 from rewriteguard.set_assessment import Key, Member, SetAssessment, key_of, together
 from rewriteguard.set_fills import contradicting_fills
-from rewriteguard.set_parts import shared_out, unasked_questions
-from rewriteguard.tokens import Evidence, Kind
+from rewriteguard.set_parts import shared_out, unasked_questions, weighed, without_measures
+from rewriteguard.tokens import LITERAL, Evidence, Kind
 from rewriteguard.verdict import RULES
 
 _RANK: dict[Verdict | None, int] = {Verdict.CHANGED: 0, Verdict.UNCERTAIN: 1, Verdict.PRESERVED: 2, None: 2}
@@ -24,15 +24,18 @@ def assess_set(turn: Reading, past: Past, members: Sequence[Member], profile: Pr
     alone; where the original is searched too (EXPAND) or the rewrites share the turn among themselves (DECOMPOSE), it
     counts for the set where all have it.
     """
-    lost = [tuple(v for v in m.assessment.violations if _may_miss(m, v, profile)) for m in members]
+    parts = profile is Profile.DECOMPOSE
+    if parts:
+        members = [without_measures(turn, member) for member in members]
+    lost = [tuple(v for v in m.assessment.violations if _may_miss(turn, m, v, profile)) for m in members]
     hard = [_worst(v for v in m.assessment.violations if v not in lost[i]) for i, m in enumerate(members)]
     live = [i for i, verdict in enumerate(hard) if verdict is not Verdict.CHANGED] or list(range(len(members)))
     common = _common([lost[i] for i in live])
-    unasked = list(unasked_questions(turn, members)) if profile is Profile.DECOMPOSE else []
-    if profile is Profile.DECOMPOSE:
+    unasked = list(unasked_questions(turn, members)) if parts else []
+    if parts:
         common -= shared_out(turn, [members[i] for i in live], common)
     rows = [
-        _Row(i, v, v in lost[i], key_of(v) in common, profile)
+        _Row(i, weighed(turn, v) if parts and key_of(v) in common else v, v in lost[i], key_of(v) in common, profile)
         for i, m in enumerate(members)
         for v in m.assessment.violations
     ]
@@ -73,14 +76,22 @@ _MISSING = {
 }
 
 
-def _may_miss(member: Member, violation: Violation, profile: Profile) -> bool:
+_NAMED = LITERAL | {Kind.ENTITY}
+
+
+def _may_miss(turn: Reading, member: Member, violation: Violation, profile: Profile) -> bool:
     """True for what one rewrite of the set may leave out.
 
     Another kind of answer may be asked for too, and beside the original another noun be named: such queries look from
-    other sides. A "not" may be left out with what it negates.
+    other sides. A "not" may be left out with what it negates. What a sub-question puts in another's place may be the
+    other side of the turn: of "3.11 and 3.12" it asks about the second.
     """
     if profile not in _MISSING:
         return False
+    if profile is Profile.DECOMPOSE and violation.fault is Fault.ALTERED and violation.kind in _NAMED:
+        own = {w.lower for w in turn.words}
+        theirs = [part for e in violation.evidence if e.where == "rewrite" for part in e.text.casefold().split()]
+        return bool(theirs) and own.issuperset(theirs)
     renamed = violation.rule in ("altered.topic", "altered.word")
     if violation.kind is Kind.ANSWER_TYPE or renamed:
         return True

@@ -121,10 +121,10 @@ def _is_waived(rule: Rule, finding: Finding, profile: Profile) -> bool:
     return rule.fault in _WAIVED[profile] and not contradicts
 
 
-# What a kind of rewriter may do: an expansion adds, a step back drops; the original is searched beside both.
+# What a kind of rewriter may do: an expansion adds, a step back drops, with the original searched beside both.
 _WAIVED: dict[Profile, frozenset[Fault]] = {
     Profile.CONDENSE: frozenset(),
-    Profile.SHORTEN: frozenset(),
+    Profile.SHORTEN: frozenset({Fault.UNRESOLVED}),  # what it may not carry it cannot fill
     Profile.EXPAND: frozenset({Fault.INVENTED, Fault.DRIFTED, Fault.NOT_A_QUERY}),
     Profile.DECOMPOSE: frozenset({Fault.QUESTION_LOST}),
     Profile.STEP_BACK: frozenset({Fault.DROPPED, Fault.QUESTION_LOST, Fault.UNRESOLVED}),

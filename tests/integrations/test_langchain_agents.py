@@ -142,7 +142,8 @@ class Seeing(FakeGuard):
         self.histories.append(history.history)
         return super().decide(turn, rewrite, history, **keywords)
 
-    def check_all(self, turn, rewrites, history=(), *, profile, reference_date=None):
+    def check_all(self, turn, rewrites, history=(), *, profile, listed, reference_date=None):
+        assert not listed  # each call holds one query
         self._called("check_all", reference_date)
         self.histories.append(history.history)
         self.sets.append((tuple(rewrites), profile))
@@ -175,6 +176,13 @@ def test_one_bad_query_of_several_is_replaced_alone(guard):
     agent = Agent(calling(PARTS[0], bad, PARTS[1]), guard=guard)
     agent.ask(*TALK, HumanMessage(BOTH))
     assert sorted(agent.queries) == sorted([BOTH, *PARTS])
+
+
+@pytest.mark.parametrize("queries", [("Option 1: price", "Option 2: price"), ("1. FC Ribe price", "2. FC Ribe price")])
+def test_the_queries_of_a_step_are_no_list(queries, guard):
+    agent = Agent(calling(*queries), guard=guard, policy=Policy())
+    agent.ask(HumanMessage("Compare the price of the first option, or the first club, with that of the second."))
+    assert sorted(decision.assessment.rewrite for decision in agent.decisions) == sorted(queries)
 
 
 def test_each_call_of_a_step_is_judged_in_the_same_set():

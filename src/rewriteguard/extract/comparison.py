@@ -28,6 +28,10 @@ _ANTONYMS = {a: b for one, other in lexicon.section("comparison")["antonyms"] fo
 _LOOSE = {word: scales.split() for word, scales in lexicon.section("comparison")["loose"].items()}
 _VERSUS = Phrases((phrase.split(), "versus") for phrase in lexicon.phrases("comparison", "versus"))
 _ANSWERED: dict[str, str] = dict(lexicon.section("comparison")["answered"])
+_MEASURES: dict[str, str] = dict(lexicon.section("comparison")["measures"])
+_JUDGED: dict[str, str] = dict(lexicon.section("comparison")["judged"])
+_DEVELOPED = frozenset(map(stem, lexicon.words("comparison", "developed")))
+_WORDS_OF = {group.split()[0]: group for group in lexicon.section("comparison")["bases"]}
 _SPELLED = {value: tuple(words.split()) for value, words in lexicon.section("comparison")["spelled"].items()}
 _PAIRS = lexicon.section("comparison")["opposites"]
 _SYNONYMS: dict[str, str] = {
@@ -115,9 +119,32 @@ def sets_side_by_side(token: ProtectedToken) -> bool:
     return is_graded(token) or _synonym(token.value).endswith("versus")
 
 
+def is_comparing(key: str) -> bool:
+    """True for the stem of a word that only says that things are compared: "differ", "comparison", "change"."""
+    return key in _DEVELOPED or _direction(key) == "versus"
+
+
+def is_measured(token: ProtectedToken) -> bool:
+    """True for a scale on which a thing has a place of its own, such as age or price; false for "better"."""
+    return any(end in _MEASURES for end in _ends(token))
+
+
 def answered_by(token: ProtectedToken) -> str:
     """The kind of answer that tells where a thing stands on the scale: `cost` for "cheaper"; empty for most."""
-    return _ANSWERED.get(token.value.partition(":")[0], "")
+    return next((_ANSWERED[end] for end in _ends(token) if end in _ANSWERED), "")
+
+
+def measures(token: ProtectedToken) -> frozenset[str]:
+    """Stems of the words that tell it: for "faster" those of "quick", "slow" and "speed"."""
+    lists = (table.get(end, end) for end in _ends(token) for table in (_WORDS_OF, _MEASURES, _JUDGED))
+    return frozenset(stem(word) for words in lists for word in words.split())
+
+
+def _ends(token: ProtectedToken) -> tuple[str, ...]:
+    """The two ends of the scale of a comparative or superlative, that of the token first."""
+    scale = token.value.partition(":")[0]
+    scale = scale if scale in _WORDS_OF else scale.removesuffix("li")  # "deeper" is tagged as one of "deeply" too
+    return tuple(end for end in (scale, _ANTONYMS.get(scale)) if end)
 
 
 def _synonym(value: str) -> str:

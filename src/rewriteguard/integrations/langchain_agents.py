@@ -100,12 +100,17 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         """The decision about one query of several, each of which may leave out what another one asks."""
         judge, conversation = self._one.judge, search.conversation
         found = judge.guard.check_all(
-            conversation.turn, search.queries, conversation, profile=Profile.DECOMPOSE, reference_date=day
+            conversation.turn,
+            search.queries,
+            conversation,
+            profile=Profile.DECOMPOSE,
+            reference_date=day,
+            listed=False,
         )
         for each in found.assessments:
             if each.raw_rewrite == search.query:
                 return decide(judge.policy, each)
-        # It was left out as no query: blank, or a whole list.
+        # It was left out, since it is blank.
         return judge.guard.decide(
             conversation.turn, search.query, conversation, policy=judge.policy, reference_date=day
         )
