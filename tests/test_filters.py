@@ -225,7 +225,12 @@ UNSUPPORTED = [
     ("tickets that are either open or high priority", {"status": "open", "priority": "high"}, "altered.operator"),
     ("tickets that are open or of high priority", {"status": "open", "priority": "high"}, "altered.operator"),
     ("comedy films or anything after 2010", {"genre": "comedy", "year": {"$gt": 2010}}, "altered.operator"),
-    ("comedies or films after 2010", {"genre": "comedy", "year": {"$gt": 2010}}, "altered.operator"),
+    (
+        "Danish cabins in Lund or Malmö with a sauna",
+        {"$or": [{"land": "danish"}, {"town": {"$in": ["Lund", "Malmö"]}}, {"has_sauna": True}]},
+        "altered.operator",
+    ),
+    ("plans by Holm or permits of Berg", {"author": "Holm", "owner": "Berg"}, "altered.operator"),
     ("permits issued in 2020 or with high priority", {"year": 2020, "priority": "high"}, "altered.operator"),
     ("cabins with a sauna or a balcony", {"has_sauna": True, "has_balcony": True}, "altered.operator"),
     ("cabins in Lund or Malmö", {"town": "Lund"}, "altered.operator"),
