@@ -45,7 +45,7 @@ def test_both_errors_are_few() -> None:
     """The sets with `known` are judged wrongly, as that says: hedged, but for one good set that is rejected."""
     good = [row for row in ROWS if row["expect"] == "preserved"]
     bad = [row for row in ROWS if row["expect"] != "preserved"]
-    assert (len(good), len(bad)) == (78, 67)
+    assert (len(good), len(bad)) == (78, 68)
     assert [row["known"] for row in good if "known" in row] == ["uncertain", "changed"]
     assert [row["known"] for row in bad if "known" in row] == ["uncertain"]
 
@@ -375,7 +375,10 @@ def test_a_scale_may_be_read_as_an_adverb(guard: Guard) -> None:
 @pytest.mark.parametrize(
     ("turn", "parts"),
     [
-        ("How did the rents change between May and June 2021?", ["rents in May 2021", "rents in June 2021"]),
+        (
+            "How did guest numbers change between May and June 2021?",
+            ["guest numbers May 2021", "guest numbers June 2021"],
+        ),
         ("Compare the rainfall of Q3 and Q4 2021", ["Q3 2021 rainfall", "Q4 2021 rainfall"]),
         ("How do Ruby 3.2 and Ruby 3.3 differ in memory use?", ["Ruby 3.2 memory use", "Ruby 3.3 memory use"]),
     ],
