@@ -130,6 +130,15 @@ def test_a_capital_at_the_start_is_no_name(guard: Guard) -> None:
     assert {v.rule for v in named.violations} == {"invented.word"}
 
 
+def test_a_name_that_only_opens_sentences_is_one(guard: Guard) -> None:
+    history = [("user", "Which brands are there?"), ("assistant", "Siemens is one. Whistling kettles are rare.")]
+    for word, verdict in (("Siemens", "changed"), ("Kettles", "preserved")):
+        assert (
+            guard.check(LID, f"{word} rinse new lid before use how", history, profile=Profile.SHORTEN).verdict
+            == verdict
+        )
+
+
 def test_a_shortener_may_leave_a_reference_open(guard: Guard) -> None:
     turn = "thanks a lot! and now tell me please how it changes the taste of tap water"
     short = "how it changes taste of tap water"
