@@ -131,12 +131,11 @@ def test_a_capital_at_the_start_is_no_name(guard: Guard) -> None:
 
 
 def test_a_name_that_only_opens_sentences_is_one(guard: Guard) -> None:
-    history = [("user", "Which brands are there?"), ("assistant", "Siemens is one. Whistling kettles are rare.")]
-    for word, verdict in (("Siemens", "changed"), ("Kettles", "preserved")):
-        assert (
-            guard.check(LID, f"{word} rinse new lid before use how", history, profile=Profile.SHORTEN).verdict
-            == verdict
-        )
+    history = [("user", "Is it a good one?"), ("assistant", "Yes. Netgear makes it.")]
+    turn = "hi could you please tell me how to change the admin mail quickly"
+    for short in ("Netgear change admin mail quickly", "change admin mail quickly netgear"):
+        found = guard.check(turn, short, history, profile=Profile.SHORTEN)
+        assert [v.rule for v in found.violations] == ["invented.entity"]
 
 
 def test_a_shortener_may_leave_a_reference_open(guard: Guard) -> None:
