@@ -45,7 +45,7 @@ def test_both_errors_are_few() -> None:
     """The sets with `known` are judged wrongly, as that says: hedged, but for one good set that is rejected."""
     good = [row for row in ROWS if row["expect"] == "preserved"]
     bad = [row for row in ROWS if row["expect"] != "preserved"]
-    assert (len(good), len(bad)) == (78, 67)
+    assert (len(good), len(bad)) == (78, 68)
     assert [row["known"] for row in good if "known" in row] == ["uncertain", "changed"]
     assert [row["known"] for row in bad if "known" in row] == ["uncertain"]
 
@@ -128,6 +128,14 @@ def test_a_capital_at_the_start_is_no_name(guard: Guard) -> None:
     assert found.verdict is Verdict.PRESERVED
     named = guard.check(LID, "Large new lid rinse before use how", history, profile=Profile.SHORTEN)
     assert {v.rule for v in named.violations} == {"invented.word"}
+
+
+def test_a_name_that_only_opens_sentences_is_one(guard: Guard) -> None:
+    history = [("user", "Is it a good one?"), ("assistant", "Yes. Netgear makes it.")]
+    turn = "hi could you please tell me how to change the admin mail quickly"
+    for short in ("Netgear change admin mail quickly", "change admin mail quickly netgear"):
+        found = guard.check(turn, short, history, profile=Profile.SHORTEN)
+        assert [v.rule for v in found.violations] == ["invented.entity"]
 
 
 def test_a_shortener_may_leave_a_reference_open(guard: Guard) -> None:
@@ -375,7 +383,10 @@ def test_a_scale_may_be_read_as_an_adverb(guard: Guard) -> None:
 @pytest.mark.parametrize(
     ("turn", "parts"),
     [
-        ("How did the rents change between May and June 2021?", ["rents in May 2021", "rents in June 2021"]),
+        (
+            "How did guest numbers change between May and June 2021?",
+            ["guest numbers May 2021", "guest numbers June 2021"],
+        ),
         ("Compare the rainfall of Q3 and Q4 2021", ["Q3 2021 rainfall", "Q4 2021 rainfall"]),
         ("How do Ruby 3.2 and Ruby 3.3 differ in memory use?", ["Ruby 3.2 memory use", "Ruby 3.3 memory use"]),
     ],
