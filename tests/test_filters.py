@@ -82,6 +82,7 @@ SUPPORTED = [
     ("permits issued on 5 March 2021", {"month": 3, "year": 2021}),
     ("permits issued on 5 March 2021", {"month": "2021-03"}),
     ("permits from June 2021", {"month": 6, "year": 2021}),
+    ("permits from June 2021", {"month": 6}),
     # Amounts.
     ("cabins under $300", {"price": {"$lt": 300}}),
     ("cabins under 1,200 euros", {"price": {"$lt": 1200}}),

@@ -110,7 +110,7 @@ def is_rougher(theirs: ProtectedToken, ours: ProtectedToken, facts: Facts) -> bo
     if _YEARS.fullmatch(theirs.text):
         wanted = {_whole_years(days) for days in days_of(ours, facts)}
         return any(days in wanted for days in days_of(theirs, facts))
-    part = not theirs.relation and ours.relation in ("", "from") and JOINT not in theirs.text
+    part = not theirs.relation and JOINT not in theirs.text
     return part and same_for(Kind.TIME)(theirs, ours, NO_FACTS) is Match.NARROWER  # a field of months holds all Junes
 
 
