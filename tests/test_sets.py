@@ -131,7 +131,7 @@ def test_a_capital_at_the_start_is_no_name(guard: Guard) -> None:
 
 
 def test_a_name_that_only_opens_sentences_is_one(guard: Guard) -> None:
-    history = [("user", "Is it a good one?"), ("assistant", "Yes. Netgear makes it.")]
+    history = [("user", "Yes. Netgear makes it."), ("assistant", "Then it can be reset.")]
     turn = "hi could you please tell me how to change the admin mail quickly"
     for short in ("Netgear change admin mail quickly", "change admin mail quickly netgear"):
         found = guard.check(turn, short, history, profile=Profile.SHORTEN)
