@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from rewriteguard.assessment import Assessment
+    from rewriteguard.assessment import Assessment, Violation
     from rewriteguard.audit import Triple
     from rewriteguard.conversation import Message
 
@@ -98,7 +98,7 @@ def _shown(line: int, triple: Triple, assessment: Assessment) -> dict[str, Any]:
         "rank": rank(assessment),
         "verdict": assessment.verdict.value,
         "dependent": assessment.dependent,
-        "codes": list(dict.fromkeys(violation.code for violation in assessment.violations)),
+        "codes": _codes(assessment.violations),
         "turn": _cut(assessment.turn, marks_of_turn(assessment)),
         "rewrite": _cut(assessment.rewrite, marks_of_rewrite(assessment)),
         "history": _snippets(history, assessment),
@@ -114,6 +114,14 @@ def _shown(line: int, triple: Triple, assessment: Assessment) -> dict[str, Any]:
     if assessment.raw_rewrite != assessment.rewrite:
         row["raw"] = _shortened(assessment.raw_rewrite)
     return row
+
+
+def _codes(violations: Sequence[Violation]) -> list[list[str]]:
+    """`[code, severity]` of each code once, with its gravest severity, which comes first."""
+    gravest: dict[str, str] = {}
+    for violation in sorted(violations, key=lambda v: v.severity is Severity.MINOR):
+        gravest.setdefault(violation.code, violation.severity.value)
+    return [[code, severity] for code, severity in gravest.items()]
 
 
 def _cut(text: str, marks: Sequence[Mark]) -> list[Piece]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rewriteguard.assessment import Assessment, Violation
     from rewriteguard.pairing import Pair
-    from rewriteguard.tokens import Kind, ProtectedToken
+    from rewriteguard.tokens import ProtectedToken
 
 Piece = str | list[str]
-"""Words without a mark, or `[words, status, kind, note]`; the last two may be empty."""
+"""Words without a mark, or `[words, status, kind, note]`, the last two may be empty; of a mark that others interrupt,
+a fifth item says whether `more` of it follows or this is the `last` of it."""
 
 KEPT, DROPPED, ALTERED, INVENTED, CARRIED, UNSURE, CUT = (
     "kept", "dropped", "altered", "invented", "carried", "unsure", "cut",
@@ -80,12 +82,19 @@ def pieces(text: str, marks: Sequence[Mark], start: int = 0, end: int | None = N
     return list(_runs(text, shown, start))
 
 
-def _runs(text: str, shown: Iterable[Mark | None], start: int) -> Iterator[Piece]:
-    for _, run in groupby(enumerate(shown, start), key=lambda item: id(item[1])):
-        places = list(run)
-        words = text[places[0][0] : places[-1][0] + 1]
-        mark = places[0][1]
-        yield words if mark is None else [words, mark.status, mark.kind, mark.note]
+def _runs(text: str, shown: Sequence[Mark | None], start: int) -> Iterator[Piece]:
+    runs = [(mark, len(list(run))) for mark, run in groupby(shown)]
+    left = Counter(mark for mark, _ in runs)
+    interrupted = {mark for mark, count in left.items() if count > 1}
+    for mark, length in runs:
+        words = text[start : start + length]
+        start += length
+        left[mark] -= 1
+        if mark is None:
+            yield words
+            continue
+        part = [("more" if left[mark] else "last")] if mark in interrupted else []
+        yield [words, mark.status, mark.kind, mark.note, *part]
 
 
 def _of_violations(
@@ -94,7 +103,7 @@ def _of_violations(
     """The evidence that the comparison does not show with the same words already."""
     shown = {(mark.start, mark.end, mark.status) for mark in known}
     return [
-        Mark(item.start, item.end, violation.fault.value, _name(violation.kind), violation.severity.value)
+        Mark(item.start, item.end, violation.fault.value, violation.kind.value if violation.kind else "")
         for violation in violations
         for item in violation.evidence
         if item.where == where
@@ -115,10 +124,6 @@ def _mark_said(token: ProtectedToken, text: str) -> Mark | None:
     if place < 0 or text[place : place + len(token.text)].lower() != token.text.lower():
         return None
     return Mark(place, place + len(token.text), CARRIED, token.kind.value)
-
-
-def _name(kind: Kind | None) -> str:
-    return kind.value if kind else ""
 
 
 def _source(token: ProtectedToken) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from importlib import resources
 from itertools import islice
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rewriteguard.audit import Tally
     from rewriteguard.report.entry import Entry
+    from rewriteguard.report.summary import Group
 
 _WORDS = 500  # unknown words that the page lists
 _VERDICTS = (Verdict.CHANGED, Verdict.UNCERTAIN, Verdict.PRESERVED)
@@ -61,7 +62,7 @@ class Page:
             lstrip_blocks=True,
         )
         environment.filters["percent"] = _percent
-        environment.filters["label"] = _label
+        environment.filters["highest"] = _highest
         script = _asset("report.js")
         unit, periods = self._summary.periods()
         pieces = environment.get_template("report.html.j2").generate(
@@ -109,5 +110,6 @@ def _percent(value: float) -> str:
     return f"{value:.1%}".replace("%", " %")
 
 
-def _label(code: str) -> str:
-    return code.replace("_", " ")
+def _highest(groups: Sequence[Group]) -> float:
+    """The top of the bars of a table that compares the groups."""
+    return max(group.of(verdict).high for group in groups for verdict in _VERDICTS[:2])

@@ -21,17 +21,21 @@
 
   const words = (code) => code.replaceAll("_", " ");
   const kindName = (kind) => (Object.hasOwn(kinds, kind) ? kinds[kind] : words(kind));
+  const codeName = (code) => {
+    const [fault, kind] = code.split(".");
+    return kind ? `${words(fault)}: ${kindName(kind)}` : words(fault);
+  };
   const plain = (pieces) => pieces.map((piece) => (typeof piece === "string" ? piece : piece[0])).join("");
 
   function textOf(row) {
     if (!texts.has(row)) {
-      const parts = [plain(row.turn), plain(row.rewrite), row.id, row.system, row.why, row.codes.map(words).join(" ")];
+      const parts = [plain(row.turn), plain(row.rewrite), row.id, row.system, row.why, row.codes.map(([code]) => codeName(code)).join("\n")];
       texts.set(row, [...parts, ...row.history.map((message) => plain(message[2]))].join("\n").toLowerCase());
     }
     return texts.get(row);
   }
 
-  const codePart = (row, place, value) => row.codes.some((code) => code.split(".")[place] === value);
+  const codePart = (row, place, value) => row.codes.some(([code]) => code.split(".")[place] === value);
   const tests = {
     fault: (row, value) => codePart(row, 0, value),
     kind: (row, value) => codePart(row, 1, value),
@@ -65,9 +69,10 @@
         text.append(make("span", {class: "cut"}, piece[0]));
       } else {
         const status = piece[1], shape = STATUSES.has(status) ? status : "other";
-        const tag = make("span", {class: status === "kept" ? "tag unseen" : "tag"}, words(status));
-        text.append(make("span", {class: `mark ${shape}`, title: saying(piece)},
-          make("span", {class: "words"}, piece[0]), tag));
+        const [, before, inner, after] = /^(\s*)(.*?)(\s*)$/s.exec(piece[0]);
+        const mark = make("span", {class: `mark ${shape}`, title: saying(piece)}, make("span", {class: "words"}, inner));
+        if (piece[4] !== "more") mark.append(make("span", {class: status === "kept" ? "tag unseen" : "tag"}, words(status)));
+        text.append(before, mark, after);
       }
     }
     return text;
@@ -78,8 +83,9 @@
     const groups = new Map();
     for (const [where, pieces] of [["turn", row.turn], ["rewrite", row.rewrite]]) {
       for (const piece of pieces) {
-        if (typeof piece === "string" || piece[1] === "cut" || (piece[1] === "kept" && where === "rewrite")) continue;
-        const [text, status, kind, note] = piece;
+        if (typeof piece === "string") continue;
+        const [text, status, kind, note, part] = piece;
+        if (status === "cut" || part || (status === "kept" && where === "rewrite")) continue;
         if (!groups.has(status)) groups.set(status, []);
         const about = [kind && kindName(kind), note].filter((part) => part).join(", ");
         groups.get(status).push([text, about]);
@@ -95,7 +101,7 @@
 
   function evidence(row) {
     const parts = [];
-    if (row.why) parts.push(make("h4", {}, "Evidence"), make("p", {class: "why", dir: "auto"}, row.why));
+    if (row.why) parts.push(make("p", {class: "why", dir: "auto"}, row.why));
     parts.push(...listed(row));
     if (row.raw !== undefined) {
       parts.push(make("h4", {}, "As the rewriter wrote it"), make("p", {class: "raw", dir: "auto"}, row.raw));
@@ -115,10 +121,8 @@
   function card(row, number) {
     const heading = make("h3", {id: `row-${row.line}-${number}`},
       make("span", {class: "number"}, `${number}`), " ", make("span", {class: `badge ${row.verdict}`}, row.verdict));
-    const codes = make("ul", {class: "codes", "aria-label": "Findings"}, ...row.codes.map((code) => {
-      const [fault, kind] = code.split(".");
-      return make("li", {}, kind ? `${words(fault)}: ${kindName(kind)}` : words(fault));
-    }));
+    const codes = make("ul", {class: "codes", "aria-label": "Findings"}, ...row.codes.map(([code, severity]) =>
+      make("li", {class: severity}, codeName(code), severity === "minor" ? " (minor)" : "")));
     const about = [`line ${row.line}`, row.time && `${row.time} UTC`, row.system,
       row.dependent ? "needs the conversation" : "complete by itself"].filter((part) => part);
     const meta = make("p", {class: "meta"}, ...about.flatMap((part, place) => [place ? " · " : "", make("bdi", {}, part)]));

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"(?P<word>[^\W_]+)", re.VERBOSE)
 _END = re.compile(r"(?<=[^\W_]) ['’] (?: s | t | d | m | ll | re | ve )? (?![^\W_])", re.VERBOSE | re.IGNORECASE)
 _EXAMPLES = 3  # lines that are named for a word
-_SHOWN = 120  # characters of the example
+_AROUND = 60  # characters of the example on each side of the word
 _MOST_WORDS = 50_000  # that are counted; a log of that many unknown words was held against another corpus
 
 
@@ -65,7 +65,7 @@ class UnknownWords:
             found = self._found.setdefault(word, UnknownWord(word))
             found.rows += 1
             found.by_user += word in said
-            found.example = found.example or _shortened(entry.rewrite)
+            found.example = found.example or _around(word, entry.rewrite)
             if len(found.lines) < _EXAMPLES:
                 found.lines.append(entry.line)
 
@@ -79,5 +79,8 @@ def words_of(text: str) -> Iterator[str]:
     return (match["word"] for match in _WORD.finditer(_END.sub(" ", text).lower()))
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
+def _around(word: str, text: str) -> str:
+    """The word with what stands beside it; the start of the text where lower case has moved the word."""
+    place = max(0, text.lower().find(word))
+    start, end = max(0, place - _AROUND), place + len(word) + _AROUND
+    return ("… " if start else "") + text[start:end] + (" …" if end < len(text) else "")
