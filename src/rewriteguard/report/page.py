@@ -54,35 +54,30 @@ class Page:
 
     def write(self, target: TextIO, log: str, tally: Tally) -> None:
         """Writes the page about a log of that name; `tally` says how many lines could not be read."""
-        environment = Environment(
-            loader=PackageLoader("rewriteguard.report", ""),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        environment.filters["percent"] = _percent
-        environment.filters["highest"] = _highest
         script = _asset("report.js")
         unit, periods = self._summary.periods()
-        pieces = environment.get_template("report.html.j2").generate(
-            log=log,
-            version=rewriteguard.__version__,
-            tally=tally,
-            summary=self._summary,
-            verdicts=[verdict.value for verdict in _VERDICTS],
-            unit=unit,
-            periods=periods,
-            charts=charts(periods, _VERDICTS[:2]),
-            unknown=self._unknown,
-            words=self._unknown.most_frequent() if self._unknown else [],
-            most_words=_WORDS,
-            style=Markup(_asset("report.css")),
-            script=Markup(script),
-            script_hash=b64encode(sha256(script.encode()).digest()).decode(),
-            kinds=KIND_NAMES,
-            labels=Markup(inert_json(KIND_NAMES)),
-            rows=self._read_rows(),
+        pieces = (
+            _environment()
+            .get_template("report.html.j2")
+            .generate(
+                log=log,
+                version=rewriteguard.__version__,
+                tally=tally,
+                summary=self._summary,
+                verdicts=[verdict.value for verdict in _VERDICTS],
+                unit=unit,
+                periods=periods,
+                charts=charts(periods, _VERDICTS[:2]),
+                unknown=self._unknown,
+                words=self._unknown.most_frequent() if self._unknown else [],
+                most_words=_WORDS,
+                style=Markup(_asset("report.css")),
+                script=Markup(script),
+                script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+                kinds=KIND_NAMES,
+                labels=Markup(inert_json(KIND_NAMES)),
+                rows=self._read_rows(),
+            )
         )
         for piece in pieces:
             # Half a surrogate pair is no text that a browser could show.
@@ -100,6 +95,19 @@ def inert_json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").encode("utf-8", "backslashreplace").decode()
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("rewriteguard.report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["percent"] = _percent
+    environment.filters["highest"] = _highest
+    return environment
 
 
 def _asset(name: str) -> str:
