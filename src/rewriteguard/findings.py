@@ -70,15 +70,15 @@ def _in_processes(lines: Iterable[Line], jobs: int, view: View | None) -> Genera
     # Each has a queue of its own, so that a conversation can stay with the process that has read its history.
     fresh = get_context("spawn")
     workers = [ProcessPoolExecutor(1, mp_context=fresh, initializer=_start) for _ in range(jobs)]
-    waiting: deque[list[Future[Part]]] = deque()
+    waiting: deque[tuple[list[Line], list[tuple[list[Line], Future[Part]]]]] = deque()
     try:
         for part in _parts(lines, _PART * jobs):
             shares = zip(workers, _shares(part, jobs), strict=True)
-            waiting.append([worker.submit(_checked, share, view) for worker, share in shares])
+            waiting.append((part, [(share, worker.submit(_checked, share, view)) for worker, share in shares]))
             if len(waiting) >= _AHEAD:
-                yield _joined(waiting.popleft())
+                yield _joined(*waiting.popleft())
         while waiting:
-            yield _joined(waiting.popleft())
+            yield _joined(*waiting.popleft())
     finally:
         for worker in workers:
             worker.shutdown(wait=False, cancel_futures=True)
@@ -107,13 +107,10 @@ def _parts(lines: Iterable[Line], size: int) -> Iterator[list[Line]]:
 def _shares(part: Sequence[Line], jobs: int) -> list[list[Line]]:
     """The lines of each process; those of one conversation go to one, in this part of the log and in the next."""
     shares: list[list[Line]] = [[] for _ in range(jobs)]
-    number = 0
     for line in part:
-        if line.number != number:  # what several systems made of one line stays together, in its order
-            share = shares[crc32(_opening(line).encode("utf-8", "surrogatepass")) % jobs]
-            if len(share) >= _LARGEST_SHARE * len(part) / jobs:
-                share = min(shares, key=len)
-            number = line.number
+        share = shares[crc32(_opening(line).encode("utf-8", "surrogatepass")) % jobs]
+        if len(share) >= _LARGEST_SHARE * len(part) / jobs:
+            share = min(shares, key=len)
         share.append(line)
     return shares
 
@@ -126,18 +123,24 @@ def _opening(line: Line) -> str:
     return next((message.text for message in conversation.history if message.role is Role.USER), conversation.turn)
 
 
-def _joined(shares: Iterable[Future[Part]]) -> Part:
+def _joined(part: Sequence[Line], shares: Iterable[tuple[list[Line], Future[Part]]]) -> Part:
+    """What was found in the shares of a part, in the order of its lines: several systems have lines of one number."""
+    places = {id(line): place for place, line in enumerate(part)}
     tally = Tally()
-    records: list[dict[str, Any]] = []
-    seen: list[tuple[int, Any]] = []
-    for share in shares:
-        part = share.result()
-        tally.merge(part.tally)
-        records += part.records
-        checked = (record["line"] for record in part.records if "error" not in record)
-        seen += zip(checked, part.views, strict=False)  # without a view there are none
-    views = tuple(view for _, view in sorted(seen, key=lambda item: item[0]))
-    return Part(tally, tuple(sorted(records, key=lambda record: record["line"])), views)
+    records: list[tuple[int, dict[str, Any]]] = []
+    views: list[tuple[int, Any]] = []
+    for share, future in shares:
+        found = future.result()
+        tally.merge(found.tally)
+        told = (places[id(line)] for line in share if line.triple is not None or line.error is not None)
+        checked = (places[id(line)] for line in share if line.triple is not None)
+        records += zip(told, found.records, strict=True)
+        views += zip(checked, found.views, strict=False)  # without a view there are none
+    return Part(tally, _in_order(records), _in_order(views))
+
+
+def _in_order(placed: list[tuple[int, Any]]) -> tuple[Any, ...]:
+    return tuple(value for _, value in sorted(placed, key=lambda item: item[0]))
 
 
 def _checked(part: Sequence[Line], view: View | None, guard: Guard | None = None) -> Part:
