@@ -241,11 +241,11 @@ def test_order_is_by_rank_or_as_in_the_log(browser: Browser, page: Path) -> None
 
 
 def test_search_changes_the_rows(browser: Browser, page: Path, findings: list[dict[str, Any]]) -> None:
-    browser.open(page).search("WORLD cup")
+    browser.open(page).search("VacCine")
     shown = browser.texts("#list article")
     assert shown
-    assert all("world cup" in text.lower() for text in shown)
-    assert len(shown) >= sum("world cup" in (row["turn"] + row["rewrite"]).lower() for row in findings) > 0
+    assert all("vaccine" in text.lower() for text in shown)
+    assert len(shown) >= sum("vaccine" in (row["turn"] + row["rewrite"]).lower() for row in findings) > 0
     browser.search("no turn has these words")
     assert browser.count.startswith("No turn matches")
     assert browser.all("#list article") == []
@@ -440,7 +440,7 @@ def test_ten_thousand_rows(
     browser.choose("fault", "dropped")
     filtered = monotonic() - start
     start = monotonic()
-    browser.search("world cup")
+    browser.search("vaccine")
     searched = monotonic() - start
     figures = {"bytes": target.stat().st_size, "ready_ms": ready, "filter_s": filtered, "search_s": searched}
     for name, value in figures.items():
