@@ -281,6 +281,7 @@ def test_hostile_words_stay_words(tmp_path: Path) -> None:
     assert [tag for tag, _ in page.tags].count("script") == [tag for tag, _ in calm.tags].count("script") == 3
     assert "img" not in {tag for tag, _ in page.tags}
     assert page.rows[0]["id"] == HOSTILE
+    assert not set("<>&\u2028") & set(page.scripts[1])
     assert page.scripts[2] == calm.scripts[2]
     assert f"system:{HOSTILE}" in page.groups
     assert "{{ 7 * 7 }}" in page.groups[f"system:{HOSTILE}"][0]
