@@ -16,12 +16,11 @@ HISTORY = [
     ("user", "Which exhibitions does the lighthouse museum have?"),
     ("assistant", "The lighthouse museum shows ship models and sea charts."),
 ]
-TURN = "How many visitors did the lighthouse museum have in 2019?"
+TURN = "How many visitors did it have in 2019?"
 GOOD = "How many visitors did the lighthouse museum have in 2019?"
 NO_YEAR = "How many visitors did the lighthouse museum have?"
 OTHER_YEAR = "How many visitors did the lighthouse museum have in 2021?"
 NEW_NAME = "How many visitors did the lighthouse museum in Rotterdam have in 2019?"
-OPEN = "How many visitors did it have in 2019?"
 
 
 class BrokenGuard(Guard):
@@ -32,13 +31,13 @@ class BrokenGuard(Guard):
 
 
 def search(query):
-    """Two documents that depend on the query, and one that every query finds but nobody may see."""
+    """A document of the query's own, and two that every query finds; one of these nobody may see."""
     return [f"about {query}", "opening hours", "secret plan"]
 
 
 def no_carried(query):
     """Like `search`, but the carried query cannot be searched."""
-    if query not in (TURN, NO_YEAR):
+    if query not in (TURN, GOOD):
         raise ConnectionError("no answer")
     return search(query)
 
@@ -59,7 +58,7 @@ def searches() -> list[tuple[GuardedSearch, list]]:
     old, new = Telemetry(rewriter="condense-v1"), Telemetry(rewriter="condense-v2")
     return [
         *[(GuardedSearch(search, GOOD, telemetry=old), HISTORY)] * 4,
-        (GuardedSearch(search, OPEN, telemetry=old), HISTORY),
+        (GuardedSearch(search, TURN, telemetry=old), HISTORY),
         (GuardedSearch(search, NO_YEAR, telemetry=old), HISTORY),
         (GuardedSearch(search, GOOD, telemetry=old), []),
         (GuardedSearch(search, late, telemetry=old, rewriter_timeout=0.05), HISTORY),
@@ -73,15 +72,21 @@ def searches() -> list[tuple[GuardedSearch, list]]:
     ]
 
 
+def say(word: str) -> None:
+    """Tells the test how far the app is."""
+    sys.stdout.write(f"{word}\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
     metrics.set_meter_provider(MeterProvider([PrometheusMetricReader()]))
     round_of_searches = searches()
     start_http_server(int(sys.argv[1]), addr="127.0.0.1")
-    print("ready", flush=True)
+    say("ready")
     for _ in sys.stdin:
         for guarded, history in round_of_searches:
             guarded.run(TURN, history)
-        print("done", flush=True)
+        say("done")
 
 
 if __name__ == "__main__":
