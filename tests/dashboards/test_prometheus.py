@@ -305,6 +305,23 @@ def test_the_dashboard_is_what_the_script_builds(monkeypatch: pytest.MonkeyPatch
     assert json.loads(json.dumps(dashboard.Dashboard.from_json(PAGE), cls=encoder)) == PAGE  # nothing it does not know
 
 
+# the queries of the documentation
+
+METRICS_PAGE = (DASHBOARDS.parent / "metrics.md").read_text("utf-8")
+EXAMPLES = [
+    block for block in re.findall(r"^```text\n(.*?)^```$", METRICS_PAGE, re.M | re.S) if "rewriteguard_" in block
+]
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 4
+
+
+@pytest.mark.parametrize("query", EXAMPLES)
+def test_each_example_of_the_page_has_an_answer(prometheus: Prometheus, query: str) -> None:
+    assert any(math.isfinite(value) for _, value in prometheus.now(query))
+
+
 # alert rules
 
 
