@@ -4,6 +4,7 @@ import logging
 import subprocess
 import sys
 import time
+from dataclasses import fields
 
 import pytest
 from opentelemetry import context as otel_context
@@ -20,7 +21,7 @@ from rewriteguard.retrieve import GuardedSearch
 from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
 from rewriteguard.telemetry import Telemetry, contain, recorder, spans
 from rewriteguard.telemetry.content import Capture, Content, content_from
-from rewriteguard.telemetry.instruments import make_instruments
+from rewriteguard.telemetry.instruments import Instruments, make_instruments
 
 TURN = "And how long takes a zebrafinch?"
 GOOD = "How long does it take to renew a quokkapermit?"
@@ -174,23 +175,43 @@ def test_failed_arms_are_marked(seen):
 def test_metrics(seen):
     retrieve(admit=lambda document: not document.id.endswith("-3"))
     ((labels, point),) = seen.points("rewriteguard.retrieve.duration")  # first: reading takes the exemplars away
-    assert labels == {"action": "fuse"}
+    assert labels == {"action": "fuse", "rewriter": "default"}
     assert point.explicit_bounds[-1] == 10
     assert point.exemplars[0].span_id == seen.span("rewriteguard.retrieve").context.span_id
     ((_, decisions),) = seen.points("rewriteguard.decisions")
     assert decisions.value == 1
     assert [labels for labels, _ in seen.points("rewriteguard.violations")] == [
-        {"fault": "dropped", "kind": "time", "severity": "critical"}
+        {"fault": "dropped", "kind": "time", "severity": "critical", "rewriter": "default"}
     ]
     vetoed = {labels["arm"]: point.value for labels, point in seen.points("rewriteguard.forbidden_hits")}
     assert vetoed == {"original": 1, "rewrite": 1, "carried": 1}
     ((labels, point),) = seen.points("rewriteguard.check.duration")
-    assert labels == {"verdict": "uncertain"}
+    assert labels == {"verdict": "uncertain", "rewriter": "default"}
     assert point.explicit_bounds[0] == 0.0005
-    ((_, ratio),) = seen.points("rewriteguard.rewrite.length_ratio")
+    ((labels, ratio),) = seen.points("rewriteguard.rewrite.length_ratio")
+    assert labels == {"verdict": "uncertain", "profile": "condense", "rewriter": "default"}
     assert ratio.sum == pytest.approx(len(GOOD) / len(TURN))
     ((_, overlap),) = seen.points("rewriteguard.arm_overlap")
     assert overlap.sum == 1
+
+
+def test_every_metric_tells_the_rewriter(seen):
+    def find(query):
+        if query == TURN:
+            raise OSError("index is down")
+        return search(query)
+
+    telemetry = Telemetry(rewriter="condense-v3")
+    retrieve(telemetry, admit=lambda document: not document.id.endswith("-3"))
+    retrieve(telemetry, find=find)
+    for metric in (getattr(recorder.instruments(), field.name).name for field in fields(Instruments)):
+        assert {labels["rewriter"] for labels, _ in seen.points(metric)} == {"condense-v3"}, metric
+
+
+def test_shadow_mode_counts_what_would_have_been_done(seen):
+    retrieve(policy=Policy.observe(), verdict=Verdict.CHANGED)
+    ((labels, _),) = seen.points("rewriteguard.decisions")
+    assert (labels["action"], labels["proposed_action"]) == ("use_rewrite", "fall_back")
 
 
 def test_errors_are_counted_by_stage(seen):

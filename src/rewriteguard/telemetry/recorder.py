@@ -96,21 +96,32 @@ class Telemetry:
         span.event(names.EVALUATION_EVENT, lambda: names.evaluation_attributes(decision))
         meters = instruments()
         verdict = names.verdict_of(decision)
-        meters.check_duration.record(seconds, {"verdict": verdict})
-        if decision.assessment and decision.assessment.turn:
-            ratio = len(decision.assessment.rewrite) / len(decision.assessment.turn)
-            meters.length_ratio.record(ratio, {"verdict": verdict})
+        meters.check_duration.record(seconds, self._labelled(verdict=verdict))
+        judged = decision.assessment
+        if judged and judged.turn:
+            ratio = len(judged.rewrite) / len(judged.turn)
+            meters.length_ratio.record(ratio, self._labelled(verdict=verdict, profile=judged.profile.value))
 
     @contained
     def decided(self, decision: Decision, profile: Profile, span: Span | None = None) -> None:
         """Counts a decision and its findings, logs it in codes, and stamps the retrieval's and the host's span."""
         self._log(decision)
         meters = instruments()
-        meters.decisions.add(1, self._labels(decision, profile))
+        meters.decisions.add(
+            1,
+            self._labelled(
+                verdict=names.verdict_of(decision),
+                action=decision.action.value,
+                proposed_action=decision.proposed.value,
+                reason=decision.reason.value,
+                dependent=names.dependent_of(decision),
+                profile=profile.value,
+            ),
+        )
         for violation in decision.assessment.violations if decision.assessment else ():
             kind = violation.kind.value if violation.kind else "none"
-            labels = {"fault": violation.fault.value, "kind": kind, "severity": violation.severity.value}
-            meters.violations.add(1, labels)
+            fault, severity = violation.fault.value, violation.severity.value
+            meters.violations.add(1, self._labelled(fault=fault, kind=kind, severity=severity))
         if span is not None:
             span.set(lambda: dict(self._decision(decision)))
             span.stamp_host(
@@ -125,7 +136,7 @@ class Telemetry:
         """Tells what one arm found, and how many of its hits were vetoed."""
         span.set(lambda: names.document_attributes(items, scores, self._content))
         if vetoed:
-            instruments().forbidden_hits.add(vetoed, {"arm": arm})
+            instruments().forbidden_hits.add(vetoed, self._labelled(arm=arm))
 
     @contained
     def fused(
@@ -137,7 +148,7 @@ class Telemetry:
     @contained
     def overlap(self, decision: Decision, share: float) -> None:
         """Tells which share of what original and rewrite found was found by both."""
-        instruments().arm_overlap.record(share, {"action": decision.action.value})
+        instruments().arm_overlap.record(share, self._labelled(action=decision.action.value))
 
     @contained
     def returned(
@@ -150,12 +161,12 @@ class Telemetry:
                 | {names.PARTIAL: bool(failed), names.FAILED_ARMS: list(failed)}
             )
         )
-        instruments().retrieve_duration.record(seconds, {"action": decision.action.value})
+        instruments().retrieve_duration.record(seconds, self._labelled(action=decision.action.value))
 
     @contained
     def failed(self, stage: str, error: BaseException) -> None:
         """Counts an error at `stage`, and logs its type but never its text."""
-        instruments().errors.add(1, {"error.type": type(error).__name__, "stage": stage})
+        instruments().errors.add(1, self._labelled(stage=stage) | {names.ERROR_TYPE: type(error).__name__})
         log.info("%s failed: %s", stage, type(error).__name__)
 
     def _decision(self, decision: Decision) -> Attributes:
@@ -164,15 +175,9 @@ class Telemetry:
             self._told = told = decision, names.decision_attributes(decision, self._rewriter, self._content)
         return told[1]
 
-    def _labels(self, decision: Decision, profile: Profile) -> dict[str, str | bool]:
-        return {
-            "verdict": names.verdict_of(decision),
-            "action": decision.action.value,
-            "reason": decision.reason.value,
-            "dependent": names.dependent_of(decision),
-            "profile": profile.value,
-            "rewriter": self._rewriter,
-        }
+    def _labelled(self, **labels: str | bool) -> dict[str, str | bool]:
+        """The attributes of a metric: all carry the rewriter's label, so that each can be told by rewriter."""
+        return labels | {"rewriter": self._rewriter}
 
     def _session(self, metadata: Mapping[str, Any]) -> Attributes:
         ambient = otel_context.get_value("session.id")
