@@ -355,12 +355,66 @@ class Langfuse:
         self._runs = {"run-1": type("Entry", (), {"_otel_span": span})()}
 
 
-@pytest.mark.parametrize("wrap", [lambda span: Handler({"run-1": span}), Langfuse], ids=["get_span", "run table"])
-def test_the_span_of_the_host_s_run_is_the_parent_and_is_stamped(seen, wrap):
+STAMP = {"rewriteguard.verdict": "preserved", "rewriteguard.action": "fuse"}
+LANGFUSE_STAMP = {
+    "langfuse.observation.metadata.rewriteguard_verdict": "preserved",
+    "langfuse.observation.metadata.rewriteguard_action": "fuse",
+    "langfuse.observation.metadata.rewriteguard_proposed_action": "fuse",
+    "langfuse.observation.metadata.rewriteguard_reasons": "ok",
+    "langfuse.trace.tags": ("rewriteguard:preserved", "rewriteguard:fuse"),
+}
+
+
+@pytest.mark.parametrize(
+    ("wrap", "stamp"),
+    [(lambda span: Handler({"run-1": span}), STAMP), (Langfuse, STAMP | LANGFUSE_STAMP)],
+    ids=["get_span", "run table"],
+)
+def test_the_span_of_the_host_s_run_is_the_parent_and_is_stamped(seen, wrap, stamp):
     host = hosted(spans.tracer(), wrap)
     assert seen.span("rewriteguard.retrieve").parent.span_id == host.get_span_context().span_id
-    told = dict(seen.span("host").attributes)
-    assert told == {"rewriteguard.verdict": "preserved", "rewriteguard.action": "fuse"}
+    assert dict(seen.span("host").attributes) == stamp
+
+
+class Traced:
+    """A run as LangChain's tracers keep it."""
+
+    def __init__(self):
+        self.metadata = {"tenant": "north"}
+        self.extra = {"metadata": self.metadata}
+        self.tags = self.given = ["mine"]
+
+
+def test_the_host_s_run_gets_metadata_and_tags_of_its_own(seen):
+    run = Traced()
+    hosted(spans.tracer(), lambda _: type("Tracer", (), {"run_map": {"run-1": run}})())
+    assert run.tags == ["mine", "rewriteguard:preserved", "rewriteguard:fuse"]
+    assert run.extra["metadata"]["rewriteguard_reasons"] == "ok"
+    assert run.extra["metadata"]["tenant"] == "north"
+    # The containers of the config belong to other runs too.
+    assert (run.given, run.metadata) == (["mine"], {"tenant": "north"})
+
+
+def test_without_an_sdk_the_host_s_run_is_told_too():
+    run = Traced()
+    telemetry = Telemetry()
+    tracer = type("Tracer", (), {"run_map": {"run-1": run}})()
+    with telemetry.retrieve(conversation(), Run([tracer])) as span:
+        telemetry.decided(FakeGuard({GOOD: Verdict.CHANGED}).decide(TURN, GOOD, HISTORY), Profile.CONDENSE, span)
+    assert run.tags == ["mine", "rewriteguard:changed", "rewriteguard:fall_back"]
+
+
+def test_a_tracer_that_raises_is_passed_over(seen, caplog):
+    run = Traced()
+    tracers = [
+        type("Tracer", (), {"run_map": {"run-1": each}})()
+        for each in (type("Odd", (), {"extra": 3, "tags": ()})(), run)
+    ]
+    telemetry = Telemetry()
+    with telemetry.retrieve(conversation(), Run(tracers)) as span:
+        telemetry.decided(FakeGuard().decide(TURN, GOOD, HISTORY), Profile.CONDENSE, span)
+    assert "rewriteguard:fuse" in run.tags
+    assert "host_run.TypeError" in caplog.text
 
 
 def test_a_handler_that_raises_is_passed_over(seen, caplog):

@@ -116,6 +116,27 @@ def decision_attributes(decision: Decision, rewriter: str, content: Content) -> 
     return found | _assessment_attributes(decision, content)
 
 
+def host_attributes(decision: Decision) -> Attributes:
+    """What the span of the host's run is told."""
+    return {"rewriteguard.verdict": verdict_of(decision), "rewriteguard.action": decision.action.value}
+
+
+def host_metadata(decision: Decision) -> dict[str, str]:
+    """What the metadata of the host's run is told: codes, under names that every tracer can filter by."""
+    return {
+        "rewriteguard_verdict": verdict_of(decision),
+        "rewriteguard_action": decision.action.value,
+        "rewriteguard_proposed_action": decision.proposed.value,
+        "rewriteguard_reasons": ",".join(codes_of(decision)),
+    }
+
+
+def host_tags(decision: Decision) -> list[str]:
+    """Verdict, where there is one, and action as tags."""
+    told = [decision.verdict.value] if decision.verdict else []
+    return [f"rewriteguard:{word}" for word in (*told, decision.action.value)]
+
+
 def _assessment_attributes(decision: Decision, content: Content) -> Attributes:
     assessment = decision.assessment
     if assessment is None:

@@ -17,9 +17,10 @@ from rewriteguard.decision import Action, Decision
 from rewriteguard.telemetry import names
 from rewriteguard.telemetry.contain import contained, log
 from rewriteguard.telemetry.content import content_from
+from rewriteguard.telemetry.host import Host
 from rewriteguard.telemetry.instruments import instruments
 from rewriteguard.telemetry.names import Attributes, SpanName
-from rewriteguard.telemetry.spans import Host, Span
+from rewriteguard.telemetry.spans import Span
 
 
 class Telemetry:
@@ -113,12 +114,7 @@ class Telemetry:
             meters.violations.add(1, labels)
         if span is not None:
             span.set(lambda: dict(self._decision(decision)))
-            span.stamp_host(
-                lambda: {
-                    "rewriteguard.verdict": names.verdict_of(decision),
-                    "rewriteguard.action": decision.action.value,
-                }
-            )
+            span.stamp_host(decision)
 
     @contained
     def found(self, span: Span, arm: str, items: Sequence[Any], scores: Sequence[float | None], vetoed: int) -> None:
