@@ -107,6 +107,9 @@ def test_check_span_and_evaluation_event(seen):
     assert json.loads(told["rewriteguard.history_window"])[0] == {"role": "user", "content": HISTORY[0][1]}
     finding = json.loads(told["rewriteguard.violations"])[0]
     assert (finding["code"], finding["evidence"][0]["text"]) == ("dropped.time", "zebrafinch?")
+    given, found = json.loads(told["input.value"]), json.loads(told["output.value"])
+    assert (given["turn"], given["rewrite"], given["history"][1]["role"]) == (TURN, GOOD, "assistant")
+    assert found == {"verdict": "uncertain", "action": "fuse", "violations": [finding]}
     assert [event.name for event in span.events] == ["gen_ai.evaluation.result"]
     assert dict(span.events[0].attributes)["gen_ai.evaluation.explanation"] == "dropped.time"
 
@@ -129,6 +132,11 @@ def test_search_and_fuse_spans(seen):
     assert fused["rewriteguard.fusion.arms"] == ("original", "rewrite", "carried")
     assert fused["rewriteguard.fusion.weights"] == (1.0, 2.0, 2.0)
     assert fused["rewriteguard.fusion.sources"][1] == "original#2+rewrite#2+carried#2"
+    assert fused["reranker.output_documents.1.document.id"] == "wombatdoc-id-1"
+    assert fused["reranker.output_documents.1.document.content"] == "wombatdoc 1"
+    shown = json.loads(fused["reranker.output_documents.1.document.metadata"])
+    assert shown == {"found": "original#2+rewrite#2+carried#2"}
+    assert "reranker.output_documents.3.document.id" not in fused
 
 
 def test_every_span_carries_gen_ai_and_no_name_is_the_prefix_of_another(seen):
@@ -559,7 +567,7 @@ def _cost_of_one_call(telemetry, talk, decision):
             telemetry.checked(checking, talk, decision, 0.001)
         telemetry.decided(decision, Profile.CONDENSE, span)
         with telemetry.fuse() as fusing:
-            telemetry.fused(fusing, 2, 0, {}, [])
+            telemetry.fused(fusing, 2, [], {}, [])
         telemetry.overlap(decision, 0.5)
         telemetry.returned(span, decision, [], [], 0.01)
     return time.perf_counter() - started

@@ -156,6 +156,24 @@ def _assessment_attributes(decision: Decision, content: Content) -> Attributes:
     return found
 
 
+def check_attributes(told: Attributes) -> Attributes:
+    """What a check was given and what it found as its span's input and output, made of what the span is `told` anyway.
+
+    Back ends show these two first. Nothing of it is added where the words may not be recorded.
+    """
+    turn, rewrite = told.get("rewriteguard.original_turn"), told.get("rewriteguard.rewritten_query")
+    if turn is None or rewrite is None:
+        return {}
+    history, violations = told["rewriteguard.history_window"], told["rewriteguard.violations"]
+    verdict = as_json({"verdict": told["rewriteguard.verdict"], "action": told["rewriteguard.action"]})
+    return {
+        "input.value": f'{{"turn":{as_json(turn)},"rewrite":{as_json(rewrite)},"history":{history}}}',
+        "input.mime_type": "application/json",
+        "output.value": f'{verdict[:-1]},"violations":{violations}}}',
+        "output.mime_type": "application/json",
+    }
+
+
 def evaluation_attributes(decision: Decision) -> Attributes:
     """The verdict as an evaluation result; the explanation is made of codes."""
     return {
@@ -201,18 +219,26 @@ def query_attributes(text: str, content: Content) -> Attributes:
 
 
 def fusion_attributes(
-    k: float, returned: int, weights: Mapping[str, float], ranks: Sequence[Mapping[str, int]]
+    k: float, items: Sequence[Any], weights: Mapping[str, float], ranks: Sequence[Mapping[str, int]], content: Content
 ) -> Attributes:
     """How lists were fused: constant, weights with their margins, and where each returned document came from."""
     sources = ["+".join(f"{arm}#{rank}" for arm, rank in each.items()) for each in ranks[:_DOCUMENTS]]
-    return {
-        "reranker.top_k": returned,
+    found: Attributes = {
+        "reranker.top_k": len(items),
         "rewriteguard.fusion.k": float(k),
         "rewriteguard.fusion.arms": list(weights),
         "rewriteguard.fusion.weights": [float(weight) for weight in weights.values()],
         "rewriteguard.fusion.sources": sources,
-        "rewriteguard.documents.count": returned,
+        "rewriteguard.documents.count": len(items),
     }
+    for place, (item, source) in enumerate(zip(items, sources, strict=False) if content.documents else ()):
+        identity, text, _ = describe(item)
+        prefix = f"reranker.output_documents.{place}.document"
+        found[f"{prefix}.content"] = content.text(text)
+        found[f"{prefix}.metadata"] = as_json({"found": source})
+        if identity is not None:
+            found[f"{prefix}.id"] = content.text(identity)
+    return found
 
 
 def _violation(told: dict[str, Any], content: Content) -> dict[str, Any]:

@@ -87,13 +87,12 @@ class Telemetry:
     @contained
     def checked(self, span: Span, conversation: Conversation, decision: Decision, seconds: float) -> None:
         """Tells what a check found: the triple, the verdict as an evaluation result, and how long it took."""
-        span.set(
-            lambda: (
-                names.conversation_attributes(conversation, self._content)
-                | self._decision(decision)
-                | {"gen_ai.evaluation.score.label": names.verdict_of(decision)}
-            )
-        )
+
+        def found() -> Attributes:
+            told = names.conversation_attributes(conversation, self._content) | self._decision(decision)
+            return told | names.check_attributes(told) | {"gen_ai.evaluation.score.label": names.verdict_of(decision)}
+
+        span.set(found)
         span.event(names.EVALUATION_EVENT, lambda: names.evaluation_attributes(decision))
         meters = instruments()
         verdict = names.verdict_of(decision)
@@ -125,10 +124,15 @@ class Telemetry:
 
     @contained
     def fused(
-        self, span: Span, k: float, returned: int, weights: Mapping[str, float], ranks: Sequence[Mapping[str, int]]
+        self,
+        span: Span,
+        k: float,
+        items: Sequence[Any],
+        weights: Mapping[str, float],
+        ranks: Sequence[Mapping[str, int]],
     ) -> None:
-        """Tells how the arms were fused; `ranks` has one entry for each returned item, its rank in each arm."""
-        span.set(lambda: names.fusion_attributes(k, returned, weights, ranks))
+        """Tells how the arms were fused; `ranks` has one entry for each of the `items`, its rank in each arm."""
+        span.set(lambda: names.fusion_attributes(k, items, weights, ranks, self._content))
 
     @contained
     def overlap(self, decision: Decision, share: float) -> None:
