@@ -108,7 +108,7 @@ def test_check_span_and_evaluation_event(seen):
     finding = json.loads(told["rewriteguard.violations"])[0]
     assert (finding["code"], finding["evidence"][0]["text"]) == ("dropped.time", "zebrafinch?")
     given, found = json.loads(told["input.value"]), json.loads(told["output.value"])
-    assert (given["turn"], given["rewrite"], given["history"][1]["role"]) == (TURN, GOOD, "assistant")
+    assert (given["turn"], given["rewrite"], given["history"][1]) == (TURN, GOOD, f"assistant: {HISTORY[1][1]}")
     assert found == {"verdict": "uncertain", "action": "fuse", "violations": [finding]}
     assert [event.name for event in span.events] == ["gen_ai.evaluation.result"]
     assert dict(span.events[0].attributes)["gen_ai.evaluation.explanation"] == "dropped.time"

@@ -14,6 +14,7 @@ import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -80,7 +81,7 @@ class Project:
     def __init__(self, address: str, config: TraceConfig | None, *, alone: bool = False) -> None:
         self.name = f"test-{uuid.uuid4().hex[:8]}"
         self.session = Recording()
-        self._address = address
+        self.address = address
         self._provider = TracerProvider(resource=Resource.create({"openinference.project.name": self.name}))
         exporter = exporters.OTLPSpanExporter(f"{address}/v1/traces", session=self.session)
         self._ended = InMemorySpanExporter()
@@ -103,10 +104,16 @@ class Project:
             shown = len(self._get())
         return sorted(self._get(**wanted), key=lambda span: span["start_time"])
 
+    def address_of(self, span: dict[str, Any]) -> str:
+        """Where Phoenix shows the trace of a span."""
+        with urllib.request.urlopen(f"{self.address}/v1/projects/{self.name}", timeout=10) as answer:
+            project = json.load(answer)["data"]["id"]
+        return f"{self.address}/projects/{project}/traces/{span['context']['trace_id']}"
+
     def _get(self, **wanted: str) -> list[dict[str, Any]]:
         query = urllib.parse.urlencode({"limit": 1000, **wanted})
         try:
-            with urllib.request.urlopen(f"{self._address}/v1/projects/{self.name}/spans?{query}", timeout=10) as answer:
+            with urllib.request.urlopen(f"{self.address}/v1/projects/{self.name}/spans?{query}", timeout=10) as answer:
                 data: list[dict[str, Any]] = json.load(answer)["data"]
                 return data
         except urllib.error.HTTPError as error:
@@ -261,6 +268,57 @@ def test_the_host_s_span_tells_the_decision(shown: Project) -> None:
     assert told["metadata.rewriteguard_reasons"] == "dropped.negation"
 
 
+# what a person sees
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Chromium without a window, with a profile of its own."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="the extra `dashboards` is not installed")
+    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if binary is None or driver is None:
+        pytest.skip("chromium and chromedriver are not installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    switches = "headless=new no-sandbox disable-gpu disable-quic no-first-run disable-background-networking"
+    switches += " disable-component-update disable-sync hide-scrollbars window-size=1440,1240"
+    switches += " force-prefers-reduced-motion"  # else the panel is taken while it slides in
+    for switch in [*switches.split(), f"user-data-dir={tmp_path_factory.mktemp('profile')}"]:
+        options.add_argument(f"--{switch}")
+    chromium = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield chromium
+    chromium.quit()
+
+
+def seen(browser: Any, shown: Project, span: dict[str, Any], picture: str, texts: list[str]) -> None:
+    """Waits until Phoenix shows all of `texts` for a span; the picture goes to REWRITEGUARD_PICTURES where set."""
+    browser.get(shown.address)
+    browser.execute_script("localStorage.setItem('arize-phoenix-theme', 'light')")
+    browser.get(f"{shown.address_of(span)}?selectedSpanNodeId={span['id']}")
+    missing, end = texts, time.monotonic() + _PATIENCE
+    while missing and time.monotonic() < end:
+        time.sleep(0.5)
+        panels = browser.find_elements("css selector", "[role=dialog]")
+        visible = panels[0].text if panels else ""
+        missing = [text for text in texts if text not in visible]
+    assert missing == []
+    folder = os.environ.get("REWRITEGUARD_PICTURES")
+    if folder:
+        panels[0].screenshot(str(Path(folder) / picture))
+
+
+def test_a_person_sees_triple_verdict_and_evidence(browser: Any, shown: Project) -> None:
+    check = rejected(shown).one("rewriteguard.check")
+    triple = [REJECTED, "Can I rent an e-bike with a credit card?", "assistant: Only if no later boat leaves that day."]
+    seen(browser, shown, check, "phoenix-check.png", [*triple, '"changed"', '"dropped.negation"', '"without"'])
+
+
+def test_a_person_sees_what_both_arms_found(browser: Any, shown: Project) -> None:
+    fuse = rejected(shown).one("rewriteguard.fuse")
+    texts = ["document rent-no-card", "Without a credit card you can rent at the counter", "original#1+carried#1"]
+    seen(browser, shown, fuse, "phoenix-arms.png", texts)
+
+
 # the users' words
 
 
@@ -268,7 +326,7 @@ def words() -> set[str]:
     """Every word of five letters or more of turns, rewrites, answers and documents."""
     texts = [text for turn in conversation() for text in (turn.user, turn.rewrite or "", turn.assistant)]
     texts += [document.page_content for document in documents()]
-    return set(re.findall(r"[a-z]{5,}", " ".join(texts).lower()))
+    return set(re.findall(r"[a-z]{5,}", " ".join(texts).lower())) - {"carried"}  # an arm is called so
 
 
 # What is in every export without being a user's: names and codes, and the prompt of the application.

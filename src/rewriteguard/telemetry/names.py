@@ -87,16 +87,20 @@ def size_attributes(conversation: Conversation) -> Attributes:
     }
 
 
-def conversation_attributes(conversation: Conversation, content: Content) -> Attributes:
+def window_of(conversation: Conversation, content: Content) -> list[tuple[str, str]]:
+    """Role and text of the last messages as they may be recorded; empty where they may not."""
+    window = conversation.history[-_MESSAGES:] if content.inputs else ()
+    return [(message.role.value, content.text(message.text)) for message in window]
+
+
+def conversation_attributes(
+    conversation: Conversation, window: Sequence[tuple[str, str]], content: Content
+) -> Attributes:
     """The turn and the window of the history, with their sizes."""
     found = size_attributes(conversation)
     if content.inputs:
-        window = [
-            {"role": message.role.value, "content": content.text(message.text)}
-            for message in conversation.history[-_MESSAGES:]
-        ]
         found["rewriteguard.original_turn"] = content.text(conversation.turn)
-        found["rewriteguard.history_window"] = as_json(window)
+        found["rewriteguard.history_window"] = as_json([{"role": role, "content": text} for role, text in window])
     return found
 
 
@@ -156,20 +160,21 @@ def _assessment_attributes(decision: Decision, content: Content) -> Attributes:
     return found
 
 
-def check_attributes(told: Attributes) -> Attributes:
+def check_attributes(told: Attributes, window: Sequence[tuple[str, str]]) -> Attributes:
     """What a check was given and what it found as its span's input and output, made of what the span is `told` anyway.
 
-    Back ends show these two first. Nothing of it is added where the words may not be recorded.
+    Back ends show these two first, the history with a line for each message. Nothing of it is added where the words
+    may not be recorded.
     """
     turn, rewrite = told.get("rewriteguard.original_turn"), told.get("rewriteguard.rewritten_query")
     if turn is None or rewrite is None:
         return {}
-    history, violations = told["rewriteguard.history_window"], told["rewriteguard.violations"]
     verdict = as_json({"verdict": told["rewriteguard.verdict"], "action": told["rewriteguard.action"]})
+    lines = [f"{role}: {text}" for role, text in window]
     return {
-        "input.value": f'{{"turn":{as_json(turn)},"rewrite":{as_json(rewrite)},"history":{history}}}',
+        "input.value": as_json({"turn": turn, "rewrite": rewrite, "history": lines}),
         "input.mime_type": "application/json",
-        "output.value": f'{verdict[:-1]},"violations":{violations}}}',
+        "output.value": f'{verdict[:-1]},"violations":{told["rewriteguard.violations"]}}}',
         "output.mime_type": "application/json",
     }
 

@@ -89,8 +89,10 @@ class Telemetry:
         """Tells what a check found: the triple, the verdict as an evaluation result, and how long it took."""
 
         def found() -> Attributes:
-            told = names.conversation_attributes(conversation, self._content) | self._decision(decision)
-            return told | names.check_attributes(told) | {"gen_ai.evaluation.score.label": names.verdict_of(decision)}
+            window = names.window_of(conversation, self._content)
+            told = names.conversation_attributes(conversation, window, self._content) | self._decision(decision)
+            label = {"gen_ai.evaluation.score.label": names.verdict_of(decision)}
+            return told | names.check_attributes(told, window) | label
 
         span.set(found)
         span.event(names.EVALUATION_EVENT, lambda: names.evaluation_attributes(decision))
