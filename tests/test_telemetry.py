@@ -108,6 +108,9 @@ def test_check_span_and_evaluation_event(seen):
     assert json.loads(told["rewriteguard.history_window"])[0] == {"role": "user", "content": HISTORY[0][1]}
     finding = json.loads(told["rewriteguard.violations"])[0]
     assert (finding["code"], finding["evidence"][0]["text"]) == ("dropped.time", "zebrafinch?")
+    given, found = json.loads(told["input.value"]), json.loads(told["output.value"])
+    assert (given["turn"], given["rewrite"], given["history"][1]) == (TURN, GOOD, f"assistant: {HISTORY[1][1]}")
+    assert found == {"verdict": "uncertain", "action": "fuse", "violations": [finding]}
     assert [event.name for event in span.events] == ["gen_ai.evaluation.result"]
     assert dict(span.events[0].attributes)["gen_ai.evaluation.explanation"] == "dropped.time"
 
@@ -130,6 +133,11 @@ def test_search_and_fuse_spans(seen):
     assert fused["rewriteguard.fusion.arms"] == ("original", "rewrite", "carried")
     assert fused["rewriteguard.fusion.weights"] == (1.0, 2.0, 2.0)
     assert fused["rewriteguard.fusion.sources"][1] == "original#2+rewrite#2+carried#2"
+    assert fused["reranker.output_documents.1.document.id"] == "wombatdoc-id-1"
+    assert fused["reranker.output_documents.1.document.content"] == "wombatdoc 1"
+    shown = json.loads(fused["reranker.output_documents.1.document.metadata"])
+    assert shown == {"found": "original#2+rewrite#2+carried#2"}
+    assert "reranker.output_documents.3.document.id" not in fused
 
 
 def test_every_span_carries_gen_ai_and_no_name_is_the_prefix_of_another(seen):
@@ -376,12 +384,66 @@ class Langfuse:
         self._runs = {"run-1": type("Entry", (), {"_otel_span": span})()}
 
 
-@pytest.mark.parametrize("wrap", [lambda span: Handler({"run-1": span}), Langfuse], ids=["get_span", "run table"])
-def test_the_span_of_the_host_s_run_is_the_parent_and_is_stamped(seen, wrap):
+STAMP = {"rewriteguard.verdict": "preserved", "rewriteguard.action": "fuse"}
+LANGFUSE_STAMP = {
+    "langfuse.observation.metadata.rewriteguard_verdict": "preserved",
+    "langfuse.observation.metadata.rewriteguard_action": "fuse",
+    "langfuse.observation.metadata.rewriteguard_proposed_action": "fuse",
+    "langfuse.observation.metadata.rewriteguard_reasons": "ok",
+    "langfuse.trace.tags": ("rewriteguard:preserved", "rewriteguard:fuse"),
+}
+
+
+@pytest.mark.parametrize(
+    ("wrap", "stamp"),
+    [(lambda span: Handler({"run-1": span}), STAMP), (Langfuse, STAMP | LANGFUSE_STAMP)],
+    ids=["get_span", "run table"],
+)
+def test_the_span_of_the_host_s_run_is_the_parent_and_is_stamped(seen, wrap, stamp):
     host = hosted(spans.tracer(), wrap)
     assert seen.span("rewriteguard.retrieve").parent.span_id == host.get_span_context().span_id
-    told = dict(seen.span("host").attributes)
-    assert told == {"rewriteguard.verdict": "preserved", "rewriteguard.action": "fuse"}
+    assert dict(seen.span("host").attributes) == stamp
+
+
+class Traced:
+    """A run as LangChain's tracers keep it."""
+
+    def __init__(self):
+        self.metadata = {"tenant": "north"}
+        self.extra = {"metadata": self.metadata}
+        self.tags = self.given = ["mine"]
+
+
+def test_the_host_s_run_gets_metadata_and_tags_of_its_own(seen):
+    run = Traced()
+    hosted(spans.tracer(), lambda _: type("Tracer", (), {"run_map": {"run-1": run}})())
+    assert run.tags == ["mine", "rewriteguard:preserved", "rewriteguard:fuse"]
+    assert run.extra["metadata"]["rewriteguard_reasons"] == "ok"
+    assert run.extra["metadata"]["tenant"] == "north"
+    # The containers of the config belong to other runs too.
+    assert (run.given, run.metadata) == (["mine"], {"tenant": "north"})
+
+
+def test_without_an_sdk_the_host_s_run_is_told_too():
+    run = Traced()
+    telemetry = Telemetry()
+    tracer = type("Tracer", (), {"run_map": {"run-1": run}})()
+    with telemetry.retrieve(conversation(), Run([tracer])) as span:
+        telemetry.decided(FakeGuard({GOOD: Verdict.CHANGED}).decide(TURN, GOOD, HISTORY), Profile.CONDENSE, span)
+    assert run.tags == ["mine", "rewriteguard:changed", "rewriteguard:fall_back"]
+
+
+def test_a_tracer_that_raises_is_passed_over(seen, caplog):
+    run = Traced()
+    tracers = [
+        type("Tracer", (), {"run_map": {"run-1": each}})()
+        for each in (type("Odd", (), {"extra": 3, "tags": ()})(), run)
+    ]
+    telemetry = Telemetry()
+    with telemetry.retrieve(conversation(), Run(tracers)) as span:
+        telemetry.decided(FakeGuard().decide(TURN, GOOD, HISTORY), Profile.CONDENSE, span)
+    assert "rewriteguard:fuse" in run.tags
+    assert "host_run.TypeError" in caplog.text
 
 
 def test_a_handler_that_raises_is_passed_over(seen, caplog):
@@ -526,7 +588,7 @@ def _cost_of_one_call(telemetry, talk, decision):
             telemetry.checked(checking, talk, decision, 0.001)
         telemetry.decided(decision, Profile.CONDENSE, span)
         with telemetry.fuse() as fusing:
-            telemetry.fused(fusing, 2, 0, {}, [])
+            telemetry.fused(fusing, 2, [], {}, [])
         telemetry.overlap(decision, 0.5)
         telemetry.returned(span, decision, [], [], 0.01)
     return time.perf_counter() - started

@@ -203,7 +203,8 @@ def _fused(
         fused = fuse(rankings, weights=weights, k=decision.k, key=same)
         top = fused[:wanted]
         ranks = [{labels[place]: rank for place, rank in each.ranks} for each in top]
-        telemetry.fused(span, decision.k, len(top), dict(zip(labels, weights, strict=True)), ranks)
+        items = [each.item for each in top]
+        telemetry.fused(span, decision.k, items, dict(zip(labels, weights, strict=True)), ranks)
     share = _overlap([{origins[place] for place, _ in each.ranks} for each in fused])
     if share is not None:
         telemetry.overlap(decision, share)

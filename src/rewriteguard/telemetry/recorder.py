@@ -17,9 +17,10 @@ from rewriteguard.decision import Action, Decision
 from rewriteguard.telemetry import names
 from rewriteguard.telemetry.contain import contained, log
 from rewriteguard.telemetry.content import content_from
+from rewriteguard.telemetry.host import Host
 from rewriteguard.telemetry.instruments import instruments
 from rewriteguard.telemetry.names import Attributes, SpanName
-from rewriteguard.telemetry.spans import Host, Span
+from rewriteguard.telemetry.spans import Span
 
 
 class Telemetry:
@@ -86,13 +87,14 @@ class Telemetry:
     @contained
     def checked(self, span: Span, conversation: Conversation, decision: Decision, seconds: float) -> None:
         """Tells what a check found: the triple, the verdict as an evaluation result, and how long it took."""
-        span.set(
-            lambda: (
-                names.conversation_attributes(conversation, self._content)
-                | self._decision(decision)
-                | {"gen_ai.evaluation.score.label": names.verdict_of(decision)}
-            )
-        )
+
+        def found() -> Attributes:
+            window = names.window_of(conversation, self._content)
+            told = names.conversation_attributes(conversation, window, self._content) | self._decision(decision)
+            label = {"gen_ai.evaluation.score.label": names.verdict_of(decision)}
+            return told | names.check_attributes(told, window) | label
+
+        span.set(found)
         span.event(names.EVALUATION_EVENT, lambda: names.evaluation_attributes(decision))
         meters = instruments()
         verdict = names.verdict_of(decision)
@@ -124,12 +126,7 @@ class Telemetry:
             meters.violations.add(1, self._labelled(fault=fault, kind=kind, severity=severity))
         if span is not None:
             span.set(lambda: dict(self._decision(decision)))
-            span.stamp_host(
-                lambda: {
-                    "rewriteguard.verdict": names.verdict_of(decision),
-                    "rewriteguard.action": decision.action.value,
-                }
-            )
+            span.stamp_host(decision)
 
     @contained
     def found(self, span: Span, arm: str, items: Sequence[Any], scores: Sequence[float | None], vetoed: int) -> None:
@@ -140,10 +137,15 @@ class Telemetry:
 
     @contained
     def fused(
-        self, span: Span, k: float, returned: int, weights: Mapping[str, float], ranks: Sequence[Mapping[str, int]]
+        self,
+        span: Span,
+        k: float,
+        items: Sequence[Any],
+        weights: Mapping[str, float],
+        ranks: Sequence[Mapping[str, int]],
     ) -> None:
-        """Tells how the arms were fused; `ranks` has one entry for each returned item, its rank in each arm."""
-        span.set(lambda: names.fusion_attributes(k, returned, weights, ranks))
+        """Tells how the arms were fused; `ranks` has one entry for each of the `items`, its rank in each arm."""
+        span.set(lambda: names.fusion_attributes(k, items, weights, ranks, self._content))
 
     @contained
     def overlap(self, decision: Decision, share: float) -> None:
