@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 from rewriteguard.conversation import Conversation
 from rewriteguard.errors import HistoryError, RewriteGuardError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rewriteguard.assessment import Assessment
 
 HUMAN = "human"
+_LATEST = 1e11  # seconds since 1970, in the year 5138: larger numbers are milliseconds
+_YEARS = range(1971, 2200)  # in which a row can have been asked; 1970 is a clock that was never set
 
 
 class LineError(RewriteGuardError, ValueError):
@@ -32,12 +34,16 @@ class Triple:
         conversation: The user's turn and the messages before it.
         rewrite: The rewriter's output.
         reference_date: The day on which it was asked; None where the log does not say.
+        system: What wrote the rewrite; None where neither the caller nor the log says.
+        timestamp: When it was asked, in UTC; None where the log does not say.
     """
 
     id: str | None
     conversation: Conversation
     rewrite: str
     reference_date: date | None
+    system: str | None = None
+    timestamp: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +85,22 @@ class Tally:
         self.unreadable += other.unreadable
 
 
-def read_lines(lines: Iterable[bytes], system: str | None = None) -> Iterator[Line]:
-    """The lines of a JSONL log in their order; blank lines are left out.
+def read_lines(lines: Iterable[bytes], systems: Sequence[str] = ()) -> Iterator[Line]:
+    """The lines of a JSONL log in their order, each once for every system; blank lines are left out.
 
     Args:
         lines: The raw lines, as a file opened in binary mode gives them.
-        system: The key under `rewrites` to read; `human` reads the row's `human`; None reads `rewrite`.
+        systems: The keys under `rewrites` to read; `human` reads the row's `human`; without any, `rewrite` is read.
     """
     for number, raw in enumerate(lines, start=1):
         if not raw.strip():
             continue
         try:
-            yield Line(number, triple=read_row(_object(raw), system))
+            row = _object(raw)
+            read = [Line(number, triple=read_row(row, system)) for system in systems or (None,)]
         except (LineError, HistoryError) as error:
-            yield Line(number, error=str(error))
+            read = [Line(number, error=str(error))]
+        yield from read
 
 
 def read_row(row: Mapping[str, Any], system: str | None = None) -> Triple | None:
@@ -112,7 +120,14 @@ def read_row(row: Mapping[str, Any], system: str | None = None) -> Triple | None
         raise LineError(f"the rewrite is {_json_type(rewrite)}, not text")
     conversation = Conversation.read(turn, row.get("history"))
     identifier = row.get("id")
-    return Triple(None if identifier is None else str(identifier), conversation, rewrite, _date(row))
+    return Triple(
+        id=None if identifier is None else str(identifier),
+        conversation=conversation,
+        rewrite=rewrite,
+        reference_date=_date(row),
+        system=system if system is not None else _label(row),
+        timestamp=_timestamp(row.get("timestamp")),
+    )
 
 
 def systems_of(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -145,6 +160,25 @@ def _date(row: Mapping[str, Any]) -> date | None:
         return date.fromisoformat(text)
     except (TypeError, ValueError):
         raise LineError(f"reference_date: expected YYYY-MM-DD, got {text!r}") from None
+
+
+def _label(row: Mapping[str, Any]) -> str | None:
+    return next((row[key] for key in ("rewriter", "system") if isinstance(row.get(key), str)), None)
+
+
+def _timestamp(value: Any) -> datetime | None:
+    """The moment in UTC; None for what is no moment: no finding needs it, so that the row is read all the same."""
+    try:
+        if isinstance(value, str):
+            moment = datetime.fromisoformat(value)
+            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            moment = datetime.fromtimestamp(value / 1000 if value > _LATEST else value, UTC)
+        else:
+            return None
+    except (ValueError, OverflowError, OSError):
+        return None
+    return moment if moment.year in _YEARS else None
 
 
 def _object(raw: bytes) -> dict[str, Any]:

@@ -7,7 +7,8 @@ import json
 from contextlib import ExitStack, closing
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 
 import typer
 from rich.console import Console
@@ -19,12 +20,15 @@ import rewriteguard
 from rewriteguard.audit import Tally, read_lines
 from rewriteguard.errors import RewriteGuardError
 from rewriteguard.findings import find
+from rewriteguard.report.entry import entry_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import BinaryIO
+    from typing import BinaryIO, TextIO
 
     from rich.progress import TaskID
+
+    from rewriteguard.report.page import Page
 
 
 USAGE = 2
@@ -70,21 +74,29 @@ def check(
 def audit(
     file: Annotated[Path, typer.Argument(help="JSONL with history, original (or turn) and rewrite on each line.")],
     out: Annotated[Path | None, typer.Option(help="Write one finding a line to this JSONL file.")] = None,
-    system: Annotated[str | None, typer.Option(help="Read rewrites[SYSTEM] of each line; human reads human.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page to read (extra report).")] = None,
+    vocabulary: Annotated[
+        Path | None, typer.Option(help="The words of the corpus, one a line: the page lists those it lacks.")
+    ] = None,
+    system: Annotated[
+        list[str] | None, typer.Option(help="Read rewrites[SYSTEM] of each line; human reads human. May be repeated.")
+    ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Check in so many processes.")] = 1,
 ) -> None:
     """Checks logged rewrites. Exit code: 0 every line was read, 5 some were not, 2 wrong usage."""
-    if out is not None and out.resolve() == file.resolve():
-        _fail("--out: the log itself would be overwritten")
+    systems = system or []
+    _check_targets({"the log itself": file, "--vocabulary": vocabulary, "--out": out, "--html": html})
+    if vocabulary is not None and html is None:
+        _fail("--vocabulary: only the page of --html shows what it lacks")
     try:
-        tally = _audit(file, out, system, jobs)
+        tally = _audit(file, out, html, vocabulary, systems, jobs)
     except (OSError, RewriteGuardError) as error:
         _fail(str(error))
-    if system and tally.without_rewrite and not tally.checked:
-        _fail(f"--system: no line holds a rewrite by {system!r}")
+    if tally.without_rewrite and not tally.checked:
+        _fail(f"--system: no line holds a rewrite by {' or '.join(map(repr, systems))}")
     for table in _tables(tally):
         _out.print(table)
-    _out.print(printable(_closing_line(tally, system)))
+    _out.print(printable(_closing_line(tally, systems)))
     raise typer.Exit(UNREADABLE_LINES if tally.unreadable else 0)
 
 
@@ -108,22 +120,55 @@ def printable(text: str) -> Text:
     return Text("".join(character for character in text if character.isprintable() or character == "\n"))
 
 
-def _audit(file: Path, out: Path | None, system: str | None, jobs: int) -> Tally:
+def _check_targets(files: dict[str, Path | None]) -> None:
+    """Fails where a file would be written over one that is read, or two files would be one."""
+    seen: dict[Path, str] = {}
+    for name, path in files.items():
+        if path is None:
+            continue
+        other = seen.setdefault(path.resolve(), name)
+        if other != name:
+            _fail(f"{name}: {other} would be overwritten")
+
+
+def _audit(
+    file: Path, out: Path | None, html: Path | None, vocabulary: Path | None, systems: list[str], jobs: int
+) -> Tally:
     tally = Tally()
     with ExitStack() as stack:
         source = stack.enter_context(file.open("rb"))
+        page = _page(stack.enter_context(TemporaryFile("w+", encoding="utf-8")), vocabulary) if html else None
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else None
+        html_target = stack.enter_context(html.open("w", encoding="utf-8", newline="\n")) if html else None
         bar = stack.enter_context(Progress(console=_err, transient=True, disable=not _err.is_terminal))
         task = bar.add_task("checking", total=file.stat().st_size)
-        parts = find(read_lines(_advancing(source, bar, task), system), jobs)
-        for part in stack.enter_context(closing(parts)):
+        lines = read_lines(_advancing(source, bar, task), systems)
+        for part in stack.enter_context(closing(find(lines, jobs, entry_of if page else None))):
             tally.merge(part.tally)
             for record in part.records:
                 if "error" in record:
                     bar.console.print(printable(f"line {record['line']}: {record['error']}"), soft_wrap=True)
                 if target is not None:
                     target.write(_json(record) + "\n")
+            if page is not None:
+                page.add(part.views)
+        if page is not None and html_target is not None:
+            page.write(html_target, file.name, tally)
     return tally
+
+
+def _page(rows: TextIO, vocabulary: Path | None) -> Page:
+    try:
+        module = importlib.import_module("rewriteguard.report.page")
+    except ModuleNotFoundError as error:
+        _fail(f"--html needs {error.name}; run: pip install 'rewriteguard[report]'")
+    if vocabulary is None:
+        return cast("Page", module.Page(rows))
+    with vocabulary.open(encoding="utf-8-sig") as words:
+        try:
+            return cast("Page", module.Page(rows, words))
+        except UnicodeDecodeError:
+            _fail(f"--vocabulary: {vocabulary.name} is not UTF-8")
 
 
 def _advancing(source: BinaryIO, bar: Progress, task: TaskID) -> Iterator[bytes]:
@@ -145,10 +190,11 @@ def _tables(tally: Tally) -> Iterator[Table]:
         yield table
 
 
-def _closing_line(tally: Tally, system: str | None) -> str:
+def _closing_line(tally: Tally, systems: list[str]) -> str:
     parts = [f"{tally.checked:,} checked"]
     if tally.without_rewrite:
-        parts.append(f"{tally.without_rewrite:,} without a rewrite" + (f" by {system}" if system else ""))
+        by = f" by {' or '.join(systems)}" if systems else ""
+        parts.append(f"{tally.without_rewrite:,} without a rewrite{by}")
     parts.append(f"{tally.unreadable:,} line{'' if tally.unreadable == 1 else 's'} could not be read")
     return ", ".join(parts)
 

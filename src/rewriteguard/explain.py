@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from rewriteguard.tokens import Evidence
 
-_KINDS = {
+KIND_NAMES = {
     "time": "date or period", "entity": "name", "quantity": "number", "version": "version", "identifier": "identifier",
     "negation": "negation", "comparison": "comparison", "quantifier": "quantifier", "modality": "modal word",
     "answer_type": "kind of answer", "qualifier": "qualifier", "topic": "word",
 }  # fmt: skip
+"""What a person calls each kind."""
 _SENTENCES = {
     "dropped": "The user's {kind} {turn} is missing from the rewrite.",
     "altered": "The user's {kind} {turn} became {rewrite}.",
@@ -38,4 +39,4 @@ def sentence(fault: str, kind: str | None, evidence: Sequence[Evidence]) -> str:
     template = _SENTENCES[fault]
     if fault == "altered" and not any(item.where == "turn" for item in evidence):
         template = "The {kind} {rewrite} is not what the user said."
-    return template.format(kind=_KINDS.get(kind or "", "word"), any=anything, **words)
+    return template.format(kind=KIND_NAMES.get(kind or "", "word"), any=anything, **words)

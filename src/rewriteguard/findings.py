@@ -20,10 +20,14 @@ from rewriteguard.conversation import Role
 from rewriteguard.rows import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
+    from rewriteguard.assessment import Assessment
+    from rewriteguard.audit import Triple
     from rewriteguard.guard import Guard
+
+    View = Callable[[int, Triple, Assessment], Any]
 
 _PART = 32  # lines of each process that are read at once: less than a second of work
 _AHEAD = 3  # parts that are given out before the first is waited for, so that no process waits and few lines are held
@@ -38,39 +42,43 @@ class Part:
         tally: What was counted.
         records: One for each line that was checked or could not be read, in order: `line` and either `error` or the
             `id` and the finding.
+        views: What `view` made of each line that was checked, in order.
     """
 
     tally: Tally
     records: tuple[dict[str, Any], ...]
+    views: tuple[Any, ...] = ()
 
 
-def find(lines: Iterable[Line], jobs: int = 1) -> Generator[Part, None, None]:
+def find(lines: Iterable[Line], jobs: int = 1, view: View | None = None) -> Generator[Part, None, None]:
     """What is found in a log, part by part in the order of its lines.
 
     Args:
         lines: The lines of the log; no more of them are held than the processes work on.
         jobs: In how many processes they are checked; 1 is this process.
+        view: Called with the number, triple and finding of each line where it is checked; a function of a module, so
+            that processes can be told of it.
     """
     if jobs == 1:
         guard = rewriteguard.Guard()
-        return (_checked(part, guard) for part in _parts(lines, _PART))
-    return _in_processes(lines, jobs)
+        return (_checked(part, view, guard) for part in _parts(lines, _PART))
+    return _in_processes(lines, jobs, view)
 
 
-def _in_processes(lines: Iterable[Line], jobs: int) -> Generator[Part, None, None]:
+def _in_processes(lines: Iterable[Line], jobs: int, view: View | None) -> Generator[Part, None, None]:
     # Processes are started afresh: a copy of a process that runs threads may hold locks that nobody opens again.
     # Each has a queue of its own, so that a conversation can stay with the process that has read its history.
     fresh = get_context("spawn")
     workers = [ProcessPoolExecutor(1, mp_context=fresh, initializer=_start) for _ in range(jobs)]
-    waiting: deque[list[Future[Part]]] = deque()
+    waiting: deque[tuple[list[Line], list[tuple[list[Line], Future[Part]]]]] = deque()
     try:
         for part in _parts(lines, _PART * jobs):
             shares = zip(workers, _shares(part, jobs), strict=True)
-            waiting.append([worker.submit(_checked, share) for worker, share in shares])
+            waiting.append((part, [(share, worker.submit(_checked, share, view)) for worker, share in shares]))
             if len(waiting) >= _AHEAD:
-                yield _joined(waiting.popleft())
+                yield _joined(*waiting.popleft())
         while waiting:
-            yield _joined(waiting.popleft())
+            yield _joined(*waiting.popleft())
     finally:
         for worker in workers:
             worker.shutdown(wait=False, cancel_futures=True)
@@ -115,19 +123,30 @@ def _opening(line: Line) -> str:
     return next((message.text for message in conversation.history if message.role is Role.USER), conversation.turn)
 
 
-def _joined(shares: Iterable[Future[Part]]) -> Part:
+def _joined(part: Sequence[Line], shares: Iterable[tuple[list[Line], Future[Part]]]) -> Part:
+    """What was found in the shares of a part, in the order of its lines: several systems have lines of one number."""
+    places = {id(line): place for place, line in enumerate(part)}
     tally = Tally()
-    records: list[dict[str, Any]] = []
-    for share in shares:
-        part = share.result()
-        tally.merge(part.tally)
-        records += part.records
-    return Part(tally, tuple(sorted(records, key=lambda record: record["line"])))
+    records: list[tuple[int, dict[str, Any]]] = []
+    views: list[tuple[int, Any]] = []
+    for share, future in shares:
+        found = future.result()
+        tally.merge(found.tally)
+        told = (places[id(line)] for line in share if line.triple is not None or line.error is not None)
+        checked = (places[id(line)] for line in share if line.triple is not None)
+        records += zip(told, found.records, strict=True)
+        views += zip(checked, found.views, strict=False)  # without a view there are none
+    return Part(tally, _in_order(records), _in_order(views))
 
 
-def _checked(part: Sequence[Line], guard: Guard | None = None) -> Part:
+def _in_order(placed: list[tuple[int, Any]]) -> tuple[Any, ...]:
+    return tuple(value for _, value in sorted(placed, key=lambda item: item[0]))
+
+
+def _checked(part: Sequence[Line], view: View | None, guard: Guard | None = None) -> Part:
     tally = Tally()
     records: list[dict[str, Any]] = []
+    views: list[Any] = []
     triples = (line.triple for line in part if line.triple is not None)
     rows = (Row(t.conversation.turn, t.rewrite, t.conversation, t.reference_date) for t in triples)
     found = (guard or _guard()).check_batch(rows)
@@ -140,8 +159,14 @@ def _checked(part: Sequence[Line], guard: Guard | None = None) -> Part:
         else:
             assessment = next(found)
             tally.add(assessment)
-            records.append({"line": line.number, "id": line.triple.id, **assessment.to_dict()})
-    return Part(tally, tuple(records))
+            records.append({"line": line.number, "id": line.triple.id, **_system(line.triple), **assessment.to_dict()})
+            if view is not None:
+                views.append(view(line.number, line.triple, assessment))
+    return Part(tally, tuple(records), tuple(views))
+
+
+def _system(triple: Triple) -> dict[str, str]:
+    return {} if triple.system is None else {"system": triple.system}
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,51 @@
+"""Where the points of a chart over time lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rewriteguard.assessment import Verdict
+    from rewriteguard.report.shares import Share
+    from rewriteguard.report.summary import Group
+
+WIDTH, HEIGHT = 1000, 100
+_SCALES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)  # tops of the axis that read well
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One period: its place, and those of the share and its interval, from the top left corner."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """The share of one verdict over time: the points of the periods that have rows, and the share at the axis's top."""
+
+    verdict: str
+    points: tuple[Point, ...]
+    top: float
+
+
+def charts(periods: Sequence[Group], verdicts: Sequence[Verdict]) -> list[Chart]:
+    """One chart for each verdict, all with one axis, so that their heights can be compared."""
+    shares = [[(place, period.of(v)) for place, period in enumerate(periods) if period.rows] for v in verdicts]
+    highest = max((share.high for points in shares for _, share in points), default=0.0)
+    top = next(scale for scale in _SCALES if scale >= highest)
+    step = WIDTH / max(1, len(periods))
+    return [
+        Chart(verdict.value, tuple(_point((place + 0.5) * step, share, top) for place, share in points), top)
+        for verdict, points in zip(verdicts, shares, strict=True)
+    ]
+
+
+def _point(x: float, share: Share, top: float) -> Point:
+    y, low, high = (round(HEIGHT * (1 - part / top), 2) for part in (share.value, share.low, share.high))
+    return Point(round(x, 1), y, low, high)
