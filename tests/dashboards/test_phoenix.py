@@ -7,6 +7,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import time
 import urllib.error
 import urllib.parse
@@ -37,6 +39,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 pytestmark = pytest.mark.backend
 
+ROOT = Path(__file__).parents[2]
 REJECTED = "Can I rent an e-bike without a credit card?"
 NO_CONTENT = {"hide_inputs": True, "hide_outputs": True, "hide_retrieval_documents": True}
 _PATIENCE = 30  # seconds until Phoenix has to show what was sent
@@ -75,6 +78,19 @@ class Recording(requests.Session):
         return super().send(request, **keywords)
 
 
+def spans_of(address: str, project: str, **wanted: str) -> list[dict[str, Any]]:
+    """The spans that Phoenix has now; none where it does not know the project, as before its first span."""
+    query = urllib.parse.urlencode({"limit": 1000, **wanted})
+    try:
+        with urllib.request.urlopen(f"{address}/v1/projects/{project}/spans?{query}", timeout=10) as answer:
+            data: list[dict[str, Any]] = json.load(answer)["data"]
+            return data
+    except urllib.error.HTTPError as error:
+        if error.code == 404:
+            return []
+        raise
+
+
 class Project:
     """One project of Phoenix: what is exported to it, and what it shows of that."""
 
@@ -101,25 +117,18 @@ class Project:
             if time.monotonic() > end:
                 pytest.fail(f"Phoenix showed {shown} of {sent} spans after {_PATIENCE} seconds")
             time.sleep(0.2)
-            shown = len(self._get())
-        return sorted(self._get(**wanted), key=lambda span: span["start_time"])
+            shown = len(spans_of(self.address, self.name))
+        return sorted(spans_of(self.address, self.name, **wanted), key=lambda span: span["start_time"])
+
+    @property
+    def id(self) -> str:
+        """The name that Phoenix itself gave the project."""
+        with urllib.request.urlopen(f"{self.address}/v1/projects/{self.name}", timeout=10) as answer:
+            return str(json.load(answer)["data"]["id"])
 
     def address_of(self, span: dict[str, Any]) -> str:
         """Where Phoenix shows the trace of a span."""
-        with urllib.request.urlopen(f"{self.address}/v1/projects/{self.name}", timeout=10) as answer:
-            project = json.load(answer)["data"]["id"]
-        return f"{self.address}/projects/{project}/traces/{span['context']['trace_id']}"
-
-    def _get(self, **wanted: str) -> list[dict[str, Any]]:
-        query = urllib.parse.urlencode({"limit": 1000, **wanted})
-        try:
-            with urllib.request.urlopen(f"{self.address}/v1/projects/{self.name}/spans?{query}", timeout=10) as answer:
-                data: list[dict[str, Any]] = json.load(answer)["data"]
-                return data
-        except urllib.error.HTTPError as error:
-            if error.code == 404:  # there is no such project before its first span
-                return []
-            raise
+        return f"{self.address}/projects/{self.id}/traces/{span['context']['trace_id']}"
 
     def close(self) -> None:
         """Sends what is left, and instruments LangChain no longer."""
@@ -268,6 +277,46 @@ def test_the_host_s_span_tells_the_decision(shown: Project) -> None:
     assert told["metadata.rewriteguard_reasons"] == "dropped.negation"
 
 
+def documented(page: str, pattern: str) -> list[str]:
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    return re.findall(pattern, text, re.MULTILINE | re.DOTALL)
+
+
+CONDITIONS = documented("dashboards.md", r"^\| [^|]+ \| `([^`]+)` \|$")
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_the_documented_conditions_find_something(shown: Project, condition: str) -> None:
+    query = "query($id: ID!, $condition: String!) { node(id: $id) { ... on Project {"
+    query += " spans(first: 50, filterCondition: $condition) { edges { node { name } } } } } }"
+    variables = {"id": shown.id, "condition": condition}
+    request = urllib.request.Request(
+        f"{shown.address}/graphql",
+        json.dumps({"query": query, "variables": variables}).encode(),
+        {"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        told = json.load(answer)
+    found = len(told["data"]["node"]["spans"]["edges"])
+    assert 0 < found < 50, told
+
+
+def test_the_documented_setup_sends_everything_to_one_project(phoenix: str) -> None:
+    setup = documented("telemetry.md", r"^```text\n(from openinference.+?)^```$")[0]
+    assert "http://127.0.0.1:6006" in setup
+    example = (ROOT / "examples" / "01_guarded_chain.py").read_text("utf-8")
+    code = f"{setup.replace('http://127.0.0.1:6006', phoenix)}\n{example}\nprovider.shutdown()\n"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=_PATIENCE * 4)
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        found = traces(spans_of(phoenix, "help-desk"))
+        if found and all(each.named("chat_retriever_chain") for each in found):
+            break
+        time.sleep(0.5)
+    assert [[root["name"] for root in each.roots] for each in found] == [["chat_retriever_chain"]] * 8
+    assert sum(len(each.named("rewriteguard.check")) for each in found) == 7
+
+
 # what a person sees
 
 
@@ -344,11 +393,21 @@ def test_the_search_for_words_can_see_them(shown: Project) -> None:
     assert leaked(shown) == words()
 
 
+@pytest.mark.parametrize("by", ["arguments", "environment"])
 def test_content_off_leaves_no_word_in_the_export(
-    project: Callable[..., Project], guarded: Callable[..., Any], payloads: list[dict[str, Any]]
+    project: Callable[..., Project],
+    guarded: Callable[..., Any],
+    payloads: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    by: str,
 ) -> None:
-    sent = project(**NO_CONTENT)
-    converse(guarded(telemetry=Telemetry(capture="off")), payloads)
+    if by == "environment":
+        for name in NO_CONTENT:
+            monkeypatch.setenv(f"OPENINFERENCE_{name.upper()}", "true")
+        sent, telemetry = project(), Telemetry()
+    else:
+        sent, telemetry = project(**NO_CONTENT), Telemetry(capture="off")
+    converse(guarded(telemetry=telemetry), payloads)
     checks = [each["attributes"] for each in sent.spans(span_kind="GUARDRAIL")]
     assert [each["rewriteguard.verdict"] for each in checks].count("changed") == 3
     assert leaked(sent) == set()
