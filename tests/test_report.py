@@ -27,6 +27,7 @@ from rewriteguard.cli import app
 from rewriteguard.report.chart import HEIGHT, WIDTH, charts
 from rewriteguard.report.entry import Entry, entry_of, rank
 from rewriteguard.report.marks import Mark, pieces
+from rewriteguard.report.moment import moment_of
 from rewriteguard.report.page import Page
 from rewriteguard.report.shares import share
 from rewriteguard.report.summary import Summary
@@ -423,7 +424,8 @@ def test_points_of_a_chart_lie_where_the_shares_are() -> None:
 def test_timestamps(value: Any, moment: str | None) -> None:
     triple = read_row({**ROWS[0], "timestamp": value})
     assert triple is not None
-    assert (triple.timestamp and triple.timestamp.strftime("%Y-%m-%dT%H:%M")) == moment
+    found = moment_of(triple.timestamp)
+    assert (found and found.strftime("%Y-%m-%dT%H:%M")) == moment
 
 
 def test_rows_over_time_stand_in_the_table(tmp_path: Path) -> None:

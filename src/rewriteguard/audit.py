@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from rewriteguard.conversation import Conversation
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from rewriteguard.assessment import Assessment
 
 HUMAN = "human"
-_LATEST = 1e11  # seconds since 1970, in the year 5138: larger numbers are milliseconds
-_YEARS = range(1971, 2200)  # in which a row can have been asked; 1970 is a clock that was never set
 
 
 class LineError(RewriteGuardError, ValueError):
@@ -34,16 +32,16 @@ class Triple:
         conversation: The user's turn and the messages before it.
         rewrite: The rewriter's output.
         reference_date: The day on which it was asked; None where the log does not say.
+        timestamp: The row's own `timestamp`, as it stands there; None where it has none.
         system: What wrote the rewrite; None where neither the caller nor the log says.
-        timestamp: When it was asked, in UTC; None where the log does not say.
     """
 
     id: str | None
     conversation: Conversation
     rewrite: str
     reference_date: date | None
+    timestamp: str | None = None
     system: str | None = None
-    timestamp: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +117,8 @@ def read_row(row: Mapping[str, Any], system: str | None = None) -> Triple | None
     if not isinstance(rewrite, str):
         raise LineError(f"the rewrite is {_json_type(rewrite)}, not text")
     conversation = Conversation.read(turn, row.get("history"))
-    identifier = row.get("id")
-    return Triple(
-        id=None if identifier is None else str(identifier),
-        conversation=conversation,
-        rewrite=rewrite,
-        reference_date=_date(row),
-        system=system if system is not None else _label(row),
-        timestamp=_timestamp(row.get("timestamp")),
-    )
+    identifier, timestamp = (None if row.get(name) is None else str(row[name]) for name in ("id", "timestamp"))
+    return Triple(identifier, conversation, rewrite, _date(row), timestamp, _label(row) if system is None else system)
 
 
 def systems_of(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -164,21 +155,6 @@ def _date(row: Mapping[str, Any]) -> date | None:
 
 def _label(row: Mapping[str, Any]) -> str | None:
     return next((row[key] for key in ("rewriter", "system") if isinstance(row.get(key), str)), None)
-
-
-def _timestamp(value: Any) -> datetime | None:
-    """The moment in UTC; None for what is no moment: no finding needs it, so that the row is read all the same."""
-    try:
-        if isinstance(value, str):
-            moment = datetime.fromisoformat(value)
-            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            moment = datetime.fromtimestamp(value / 1000 if value > _LATEST else value, UTC)
-        else:
-            return None
-    except (ValueError, OverflowError, OSError):
-        return None
-    return moment if moment.year in _YEARS else None
 
 
 def _object(raw: bytes) -> dict[str, Any]:

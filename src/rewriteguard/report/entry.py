@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewriteguard.assessment import Severity, Verdict
 from rewriteguard.report.marks import CUT, Mark, Piece, marks_of_message, marks_of_rewrite, marks_of_turn, pieces
+from rewriteguard.report.moment import moment_of
 from rewriteguard.tokens import Kind
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Entry:
 def entry_of(line: int, triple: Triple, assessment: Assessment) -> Entry:
     """The entry of one finding."""
     violations = assessment.violations
+    moment = moment_of(triple.timestamp)
     return Entry(
         line=line,
         verdict=assessment.verdict,
@@ -65,10 +67,10 @@ def entry_of(line: int, triple: Triple, assessment: Assessment) -> Entry:
         kinds=tuple(sorted({violation.kind.value for violation in violations if violation.kind})),
         system=triple.system,
         dependent=assessment.dependent,
-        timestamp=triple.timestamp,
+        timestamp=moment,
         turn=assessment.turn,
         rewrite=assessment.rewrite,
-        shown=_shown(line, triple, assessment),
+        shown=_shown(line, triple, moment, assessment),
     )
 
 
@@ -91,7 +93,7 @@ def rank(assessment: Assessment) -> int:
     return number
 
 
-def _shown(line: int, triple: Triple, assessment: Assessment) -> dict[str, Any]:
+def _shown(line: int, triple: Triple, moment: datetime | None, assessment: Assessment) -> dict[str, Any]:
     history = triple.conversation.history
     row: dict[str, Any] = {
         "line": line,
@@ -109,8 +111,8 @@ def _shown(line: int, triple: Triple, assessment: Assessment) -> dict[str, Any]:
         row["id"] = _shortened(triple.id)
     if triple.system is not None:
         row["system"] = triple.system
-    if triple.timestamp is not None:
-        row["time"] = triple.timestamp.strftime("%Y-%m-%d %H:%M")
+    if moment is not None:
+        row["time"] = moment.strftime("%Y-%m-%d %H:%M")
     if assessment.raw_rewrite != assessment.rewrite:
         row["raw"] = _shortened(assessment.raw_rewrite)
     return row
