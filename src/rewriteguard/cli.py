@@ -6,6 +6,7 @@ import importlib
 import json
 from contextlib import ExitStack, closing
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -68,16 +69,18 @@ def check(
 
 @app.command()
 def audit(
-    file: Annotated[Path, typer.Argument(help="JSONL with history, original (or turn) and rewrite on each line.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="JSONL with history, original (or turn) and rewrite on each line.")
+    ],
     out: Annotated[Path | None, typer.Option(help="Write one finding a line to this JSONL file.")] = None,
     system: Annotated[str | None, typer.Option(help="Read rewrites[SYSTEM] of each line; human reads human.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Check in so many processes.")] = 1,
 ) -> None:
     """Checks logged rewrites. Exit code: 0 every line was read, 5 some were not, 2 wrong usage."""
-    if out is not None and out.resolve() == file.resolve():
+    if out is not None and out.resolve() in [file.resolve() for file in files]:
         _fail("--out: the log itself would be overwritten")
     try:
-        tally = _audit(file, out, system, jobs)
+        tally = _audit(files, out, system, jobs)
     except (OSError, RewriteGuardError) as error:
         _fail(str(error))
     if system and tally.without_rewrite and not tally.checked:
@@ -108,21 +111,24 @@ def printable(text: str) -> Text:
     return Text("".join(character for character in text if character.isprintable() or character == "\n"))
 
 
-def _audit(file: Path, out: Path | None, system: str | None, jobs: int) -> Tally:
+def _audit(files: list[Path], out: Path | None, system: str | None, jobs: int) -> Tally:
     tally = Tally()
     with ExitStack() as stack:
-        source = stack.enter_context(file.open("rb"))
+        sources = [stack.enter_context(file.open("rb")) for file in files]
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else None
         bar = stack.enter_context(Progress(console=_err, transient=True, disable=not _err.is_terminal))
-        task = bar.add_task("checking", total=file.stat().st_size)
-        parts = find(read_lines(_advancing(source, bar, task), system), jobs)
+        task = bar.add_task("checking", total=sum(file.stat().st_size for file in files))
+        lines = (read_lines(_advancing(source, bar, task), system, place) for place, source in enumerate(sources))
+        parts = find(chain.from_iterable(lines), jobs)
         for part in stack.enter_context(closing(parts)):
             tally.merge(part.tally)
             for record in part.records:
+                name = str(files[record.pop("file")])
                 if "error" in record:
-                    bar.console.print(printable(f"line {record['line']}: {record['error']}"), soft_wrap=True)
+                    place = f"line {record['line']}" if len(files) == 1 else f"{name}, line {record['line']}"
+                    bar.console.print(printable(f"{place}: {record['error']}"), soft_wrap=True)
                 if target is not None:
-                    target.write(_json(record) + "\n")
+                    target.write(_json(record if len(files) == 1 else {"file": name, **record}) + "\n")
     return tally
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import rewriteguard
-from rewriteguard.audit import Line, Tally
+from rewriteguard.audit import Line, Tally, Triple
 from rewriteguard.conversation import Role
 from rewriteguard.rows import Row
 
@@ -36,8 +36,8 @@ class Part:
 
     Attributes:
         tally: What was counted.
-        records: One for each line that was checked or could not be read, in order: `line` and either `error` or the
-            `id` and the finding.
+        records: One for each line that was checked or could not be read, in order: `file` (its place among those that
+            are read), `line` and either `error` or the `id`, the `timestamp` where there is one, and the finding.
     """
 
     tally: Tally
@@ -122,26 +122,32 @@ def _joined(shares: Iterable[Future[Part]]) -> Part:
         part = share.result()
         tally.merge(part.tally)
         records += part.records
-    return Part(tally, tuple(sorted(records, key=lambda record: record["line"])))
+    return Part(tally, tuple(sorted(records, key=lambda record: (record["file"], record["line"]))))
 
 
 def _checked(part: Sequence[Line], guard: Guard | None = None) -> Part:
     tally = Tally()
     records: list[dict[str, Any]] = []
-    triples = (line.triple for line in part if line.triple is not None)
-    rows = (Row(t.conversation.turn, t.rewrite, t.conversation, t.reference_date) for t in triples)
+    rows = (_row(line.triple) for line in part if line.triple is not None)
     found = (guard or _guard()).check_batch(rows)
     for line in part:
+        place = {"file": line.file, "line": line.number}
         if line.error is not None:
             tally.unreadable += 1
-            records.append({"line": line.number, "error": line.error})
+            records.append({**place, "error": line.error})
         elif line.triple is None:
             tally.without_rewrite += 1
         else:
             assessment = next(found)
             tally.add(assessment)
-            records.append({"line": line.number, "id": line.triple.id, **assessment.to_dict()})
+            when = {} if line.triple.timestamp is None else {"timestamp": line.triple.timestamp}
+            records.append({**place, "id": line.triple.id, **when, **assessment.to_dict()})
     return Part(tally, tuple(records))
+
+
+def _row(triple: Triple) -> Row:
+    conversation, several = triple.conversation, isinstance(triple.rewrite, tuple)
+    return Row(conversation.turn, triple.rewrite, conversation, triple.reference_date, triple.profile, several)
 
 
 @lru_cache(maxsize=1)
