@@ -116,8 +116,8 @@ def read_log(*paths: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     """The lines of triple logs in their order as they were written, each with the `answer` of the same id.
 
     The files are read twice, and the answers are held meanwhile. `answer` is None where none was logged; where several
-    were, the last counts. A line that cannot be read is left out and told as a warning: where a process was killed, that
-    is at most the last line of its file.
+    were, the last counts. A line that cannot be read is left out and told as a warning: at most the last one of a file
+    whose process was killed.
 
     Raises:
         OSError: A file cannot be read.
