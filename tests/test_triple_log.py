@@ -30,7 +30,7 @@ from rewriteguard.audit import read_lines, read_log
 from rewriteguard.integrations.langchain import GuardedRetriever
 from rewriteguard.integrations.one_query import one_query_from
 from rewriteguard.telemetry import contain, spans, triples
-from rewriteguard.telemetry.content import Content, Capture
+from rewriteguard.telemetry.content import Capture, Content
 
 TURN = "And how much does a second permit cost?"
 REWRITE = "How much does a second parking permit cost?"
@@ -61,6 +61,12 @@ def guarded(telemetry, find=search, verdict=Verdict.UNCERTAIN, rewriter=lambda t
 
 def rows(log):
     return [json.loads(line) for line in log.path.read_text("utf-8").splitlines()]
+
+
+def counted(seen):
+    return {
+        (labels["stage"], labels["error.type"]): point.value for labels, point in seen.points("rewriteguard.errors")
+    }
 
 
 # what a line says
@@ -230,12 +236,7 @@ def test_the_switches_of_the_environment_act(log, monkeypatch, variable, hidden)
     monkeypatch.setenv(variable, "true")
     telemetry = Telemetry(log=log)
     telemetry.log_answer(guarded(telemetry).run(TURN, HISTORY).id, "It costs eleven euros.")
-    names = {
-        name
-        for row in rows(log)
-        for part in (row, row.get("results", {}), *row.get("arms", ()))
-        for name in part
-    }
+    names = {name for row in rows(log) for part in (row, row.get("results", {}), *row.get("arms", ())) for name in part}
     assert {"original", "history", "query", "rewrite", "ids", "answer"} - names == hidden
 
 
@@ -441,7 +442,9 @@ def test_a_disk_that_fills_up_breaks_no_retrieval_and_is_counted_and_told_once(l
     disk = Full(log._file._open, 100)
     monkeypatch.setattr(log._file, "_open", disk)
     assert [len(search_.run(TURN, HISTORY).items) for _ in range(3)] == [3, 3, 3]
-    counted = {(labels["stage"], labels["error.type"]): point.value for labels, point in seen.points("rewriteguard.errors")}
+    counted = {
+        (labels["stage"], labels["error.type"]): point.value for labels, point in seen.points("rewriteguard.errors")
+    }
     assert counted == {("log", "OSError"): 3}
     assert [text for text in caplog.messages if "triple log" in text] == ["the triple log misses lines: OSError"]
     disk.room = 10**6
@@ -468,7 +471,9 @@ def test_a_vanished_directory_breaks_no_retrieval_and_the_log_goes_on_when_it_is
     log.path.unlink()
     folder.rmdir()
     assert [len(search_.run(TURN, HISTORY).items) for _ in range(2)] == [3, 3]
-    counted = {(labels["stage"], labels["error.type"]): point.value for labels, point in seen.points("rewriteguard.errors")}
+    counted = {
+        (labels["stage"], labels["error.type"]): point.value for labels, point in seen.points("rewriteguard.errors")
+    }
     assert counted == {("log", "FileNotFoundError"): 2}
     assert caplog.messages.count("the triple log misses lines: FileNotFoundError") == 1
     folder.mkdir()

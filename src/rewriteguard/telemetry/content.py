@@ -112,15 +112,21 @@ def content_from(
     )
 
 
+def identity_of(item: Any) -> str | None:
+    """The id that a found item says of itself; None where it says none."""
+    identity = None if isinstance(item, str) else _field(item, "id")
+    return None if identity is None else str(identity)
+
+
 def describe(item: Any) -> tuple[str | None, str, Mapping[str, Any]]:
     """Id, text and metadata of a found item: a document, a mapping or an object that looks like one, or text."""
     if isinstance(item, str):
         return None, item, {}
     texts = (_field(item, name) for name in ("page_content", "content", "text"))
     text = next((found for found in texts if isinstance(found, str)), None)
-    identity, metadata = _field(item, "id"), _field(item, "metadata")
+    metadata = _field(item, "metadata")
     return (
-        None if identity is None else str(identity),
+        identity_of(item),
         str(item) if text is None else text,
         metadata if isinstance(metadata, Mapping) else {},
     )

@@ -12,7 +12,7 @@ from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Decision
 from rewriteguard.reader import MAX_MESSAGE
 from rewriteguard.set_assessment import SetAssessment
-from rewriteguard.telemetry.content import Content, describe
+from rewriteguard.telemetry.content import Content, describe, identity_of
 from rewriteguard.telemetry.names import codes_of, dependent_of, verdict_of
 
 Row = dict[str, Any]
@@ -120,13 +120,13 @@ def _results(items: Sequence[Any], key: Callable[[Any], Any] | None, content: Co
 def _id(item: Any, key: Callable[[Any], Any] | None, content: Content) -> str:
     """The item's own id, else what `key` gives where that is text or a number, else its text or a hash of that."""
     try:
-        identity, text, _ = describe(item)
+        identity = identity_of(item)
         if identity is None and key is not None:
             own = key(item)
             identity = str(own) if isinstance(own, str | int) else None
         if identity is not None:
             return content.text(identity)
-        kept = content.text(text)
+        kept = content.text(describe(item)[1])
     except Exception:  # noqa: BLE001 - the item's own code, or the application's key: the line is worth more than one id
         return _UNREADABLE
     return (
