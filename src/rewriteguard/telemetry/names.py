@@ -56,6 +56,7 @@ CHECK_DURATION = "rewriteguard.check.duration"
 RETRIEVE_DURATION = "rewriteguard.retrieve.duration"
 LENGTH_RATIO = "rewriteguard.rewrite.length_ratio"
 ARM_OVERLAP = "rewriteguard.arm_overlap"
+JUDGEMENTS = "rewriteguard.judgements"
 
 CHECK_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 RETRIEVE_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+from uuid import uuid4
 
 from opentelemetry import context as otel_context
 
+from rewriteguard import arguments
 from rewriteguard.assessment import Profile, Verdict
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action, Decision
@@ -19,8 +21,12 @@ from rewriteguard.telemetry.contain import contained, log
 from rewriteguard.telemetry.content import content_from
 from rewriteguard.telemetry.host import Host
 from rewriteguard.telemetry.instruments import instruments
+from rewriteguard.telemetry.judge import Judge, Outcome
+from rewriteguard.telemetry.keeper import Keeper
 from rewriteguard.telemetry.names import Attributes, SpanName
-from rewriteguard.telemetry.spans import Span
+from rewriteguard.telemetry.spans import Span, current_trace_id
+from rewriteguard.telemetry.triple_log import TripleLog
+from rewriteguard.telemetry.triples import Retrieved, day_of, whole
 
 
 class Telemetry:
@@ -32,6 +38,12 @@ class Telemetry:
         redact: Gets each text and returns the text to record.
         rewriter: The application's label of rewriter and prompt version.
         session_id: The conversation's id; None asks OpenTelemetry's context, then the run's metadata.
+        log: Gets one line for each decision, with the words that `capture` and `redact` allow.
+        judge: Asked about a sample of the decisions, in the words that `redact` leaves; never where `capture` or a
+            switch of the environment keeps words from being recorded.
+
+    Raises:
+        InputError: An argument has a value that cannot be used.
     """
 
     def __init__(
@@ -40,8 +52,14 @@ class Telemetry:
         redact: Callable[[str], str] | None = None,
         rewriter: str = "default",
         session_id: str | None = None,
+        log: TripleLog | None = None,
+        judge: Judge | None = None,
     ) -> None:
+        for name, value, kind in (("log", log, TripleLog), ("judge", judge, Judge)):
+            if value is not None:
+                arguments.instance(name, value, kind)
         self._content = content_from(capture, redact)
+        self._keeper = Keeper(whole(self._content), log, judge, self.failed, self._judged)
         self._rewriter = rewriter
         self._session_id = session_id
         self._told: tuple[Decision, Attributes] | None = None  # the last decision's: two spans carry it
@@ -166,10 +184,62 @@ class Telemetry:
         instruments().retrieve_duration.record(seconds, self._labelled(action=decision.action.value))
 
     @contained
+    def logged(
+        self,
+        conversation: Conversation,
+        decision: Decision,
+        profile: Profile,
+        *,
+        identity: str | None = None,
+        day: Any = None,
+        metadata: Mapping[str, Any] | None = None,
+        retrieved: Callable[[], Retrieved] | None = None,
+    ) -> None:
+        """Writes a decision to the triple log, and has it judged where it is in the sample.
+
+        Args:
+            conversation: What was asked.
+            decision: What was decided.
+            profile: What kind of rewriter was judged.
+            identity: The result's id; None is the id of the trace around the call, or else a random one.
+            day: The day that "today" meant.
+            metadata: The run's, for its session id.
+            retrieved: Gives what was found, where the guard searched itself.
+        """
+        if self._keeper.log is None and self._keeper.judge is None:
+            return
+        identity = identity or current_trace_id() or uuid4().hex
+        told = {
+            "session_id": self._session(metadata or {}).get("session.id"),
+            "rewriter": self._rewriter,
+            "profile": profile.value,
+            "reference_date": day_of(day),
+        }
+        self._keeper.keep(identity, conversation, decision, told, retrieved)
+
+    @contained
+    def log_answer(self, identity: str, answer: Any) -> None:
+        """Logs the answer that the user got, a string or a message, for readers to join; without a log nothing is done.
+
+        Args:
+            identity: `Result.id`, or the trace id where the host searched.
+            answer: What the user got; it is left out where outputs may not be recorded.
+        """
+        self._keeper.answer(identity, answer)
+
+    @contained
     def failed(self, stage: str, error: BaseException) -> None:
         """Counts an error at `stage`, and logs its type but never its text."""
         instruments().errors.add(1, self._labelled(stage=stage) | {names.ERROR_TYPE: type(error).__name__})
         log.info("%s failed: %s", stage, type(error).__name__)
+
+    @contained
+    def _judged(self, verdict: Verdict, outcome: Outcome) -> None:
+        if isinstance(outcome, Exception):
+            self.failed("judge", outcome)
+        else:
+            labels = {"verdict": verdict.value, "judged": outcome.value, "rewriter": self._rewriter}
+            instruments().judgements.add(1, labels)
 
     def _decision(self, decision: Decision) -> Attributes:
         told = self._told

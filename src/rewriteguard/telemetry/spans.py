@@ -47,7 +47,7 @@ class Span:
     @property
     def trace_id(self) -> str | None:
         """The trace's id in 32 hex digits; None where the span is not recorded."""
-        return trace.format_trace_id(self._span.get_span_context().trace_id) if self.recording else None
+        return _trace_id(self._span)
 
     def __enter__(self) -> Self:
         self._open()
@@ -118,6 +118,11 @@ class Span:
         self._span.end()
 
 
+def current_trace_id() -> str | None:
+    """The id of the trace around the call in 32 hex digits; None where none is recorded."""
+    return _trace_id(trace.get_current_span())
+
+
 @contextmanager
 def below(host: Host | None) -> Iterator[None]:
     """Places the spans that are opened inside below the span of the host's run, where there is one."""
@@ -134,6 +139,10 @@ def below(host: Host | None) -> Iterator[None]:
 def tracer() -> trace.Tracer:
     """The tracer. The API hands out a stand-in that becomes real as soon as a provider is set, so it can be kept."""
     return trace.get_tracer("rewriteguard")
+
+
+def _trace_id(span: trace.Span) -> str | None:
+    return trace.format_trace_id(span.get_span_context().trace_id) if span.is_recording() else None
 
 
 def _is_unset(provider: trace.TracerProvider) -> bool:
