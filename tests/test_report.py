@@ -145,7 +145,7 @@ def test_figures_are_those_of_the_audit(tmp_path: Path) -> None:
     assert page.shares == {
         v: f"{verdicts[v] / 6:.1%}".replace("%", " %") for v in ("changed", "uncertain", "preserved")
     }
-    assert "1 lines could not be read" in page.text
+    assert "1 line could not be read" in page.text
     counted: dict[str, Counter[str]] = {}
     for row in checked:
         names = {f"fault:{violation['fault']}" for violation in row["violations"]}
