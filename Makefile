@@ -4,11 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 SPARK := .venv-spark
+PHOENIX := .venv-phoenix
+DASHBOARDS := .venv-dashboards
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types unit docs spark fidelity fidelity-check fidelity-peers latency latency-quick latency-peers \
-	retrieval clean
+	retrieval dashboards dashboards-servers clean
 
 help: ## Shows this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +38,27 @@ spark: ## Runs the Spark example on real conversations, in an environment of its
 	$(PYTHON) -m venv $(SPARK)
 	$(SPARK)/bin/python -m pip install -qq --disable-pip-version-check --editable '.[spark]' pytest pytest-asyncio
 	$(SPARK)/bin/pytest -m spark tests/test_spark.py
+
+dashboards: dashboards-servers ## Runs the tests against real dashboards, in environments of their own.
+	$(PYTHON) -m venv $(PHOENIX)
+	$(PHOENIX)/bin/python -m pip install -qq --disable-pip-version-check 'arize-phoenix>=20,<21'
+	$(PYTHON) -m venv $(DASHBOARDS)
+	$(DASHBOARDS)/bin/python -m pip install -qq --disable-pip-version-check --editable '.[dashboards]'
+	REWRITEGUARD_PHOENIX='$(CURDIR)/$(PHOENIX)/bin/phoenix' $(DASHBOARDS)/bin/pytest -rs -m backend tests/dashboards
+
+# Installs what is missing where that is possible; else the tests that need it are skipped and say so.
+dashboards-servers:
+	@missing=; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	command -v chromedriver >/dev/null || missing="$$missing chromium-driver"; \
+	command -v prometheus >/dev/null || missing="$$missing prometheus"; \
+	test -n "$$missing" || exit 0; \
+	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get update -qq; \
+		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing >/dev/null; \
+	else \
+		echo "missing, so that tests are skipped:$$missing"; \
+	fi
 
 fidelity: $(READY) ## Measures how well good rewrites are told from bad ones, and writes docs/benchmarks.md.
 	$(BIN)/python benchmarks/fidelity.py; code=$$?; $(BIN)/python benchmarks/fidelity.py --report && exit $$code
@@ -67,7 +90,7 @@ retrieval: ## Measures what guarded search finds (torch, the same environment); 
 	$(PEERS)/bin/python benchmarks/retrieval.py; code=$$?; $(PEERS)/bin/python benchmarks/retrieval.py --report && exit $$code
 
 clean: ## Removes the environment and everything that was built.
-	rm -rf $(VENV) $(PEERS) $(SPARK) benchmarks/.cache site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(SPARK) $(PHOENIX) $(DASHBOARDS) benchmarks/.cache site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 # pip, so that the machine's own pip configuration (index, proxy, wheels) is used.
 $(READY): pyproject.toml

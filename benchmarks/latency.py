@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--parts: expected some of {', '.join(PARTS)}")
     try:
         if options.report:
-            return _write_report(_results())
+            return _write_report(results())
         return _measure_all(parts, quick=options.quick)
     except (datafiles.DataError, report.ReportError) as error:
         print(f"latency: {error}", file=sys.stderr)
@@ -101,17 +101,17 @@ def _measure_all(parts: Sequence[str], *, quick: bool) -> int:
     bench, sources = latency_workload.load(conditions, quick, datafiles.FOLDER)
     Guard().warm_up()
     about |= {"packages": provenance.packages(), "data": [source.to_dict() for source in sources]}
-    results = _results() if RESULTS.is_file() and not quick else {"parts": {}}
-    results |= {"required": settings["bounds"], "short": settings["short"]}
+    last = results() if RESULTS.is_file() and not quick else {"parts": {}}
+    found_now = last | {"required": settings["bounds"], "short": settings["short"]}
     for part in parts:
         found = _peers() if part == "peers" else about | measured(part, bench)
         print(f"{part}: {found.get('seconds', '-')} s", file=sys.stderr, flush=True)
-        results["parts"][part] = found
-        results["parts"] = {name: results["parts"][name] for name in PARTS if name in results["parts"]}
+        found_now["parts"][part] = found
+        found_now["parts"] = {name: found_now["parts"][name] for name in PARTS if name in found_now["parts"]}
         if not quick:
             RESULTS.parent.mkdir(exist_ok=True)
-            RESULTS.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
-    return _verdict_on(results, parts, settings["quick_slack"] if quick else 0.0)
+            RESULTS.write_text(json.dumps(found_now, indent=1) + "\n", "utf-8")
+    return _verdict_on(found_now, parts, settings["quick_slack"] if quick else 0.0)
 
 
 def _peers() -> dict[str, Any]:
@@ -131,11 +131,17 @@ def _verdict_on(results: Mapping[str, Any], parts: Sequence[str], slack: float) 
     return 1 if failed else 0
 
 
-def _results() -> dict[str, Any]:
+def results() -> dict[str, Any]:
+    """What was measured last, with the bounds and reasons of the conditions, which may have been worded anew since.
+
+    Raises:
+        DataError: Nothing was measured yet.
+    """
     if not RESULTS.is_file():
         raise datafiles.DataError(f"{RESULTS.name}: nothing was measured yet")
-    results: dict[str, Any] = json.loads(RESULTS.read_text("utf-8"))
-    return results
+    settings = datafiles.conditions()["latency"]
+    last: dict[str, Any] = json.loads(RESULTS.read_text("utf-8"))
+    return last | {"required": settings["bounds"], "short": settings["short"]}
 
 
 def _write_report(results: Mapping[str, Any], page: Path = PAGE) -> int:

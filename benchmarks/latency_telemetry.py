@@ -72,7 +72,7 @@ def _retrieve(telemetry: Telemetry, conversation: Conversation, decision: Decisi
             with telemetry.search(query.origin.value, query.text) as span:
                 telemetry.found(span, query.origin.value, documents, [None] * len(documents), 0)
         with telemetry.fuse() as span:
-            telemetry.fused(span, 2, len(documents), weights, ranks)
+            telemetry.fused(span, 2, documents, weights, ranks)
         telemetry.overlap(decision, 0.5)
         telemetry.returned(whole, decision, documents, (), 0.4)
 

@@ -46,7 +46,9 @@ class Recorder:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def check(self, turn: Any, rewrite: Any, history: Any = (), *, reference_date: Any = None) -> Any:
+    def check(
+        self, turn: Any, rewrite: Any, history: Any = (), *, profile: Any = None, reference_date: Any = None
+    ) -> Any:
         self.asked.append(turn)
         return SimpleNamespace(turn=turn, rewrite=rewrite, history=history, reference_date=reference_date)
 

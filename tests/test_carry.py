@@ -122,3 +122,9 @@ def test_any_text_gives_at_most_four_terms_twice_the_same(turn, history):
     assert first == carried_query(turn, read)
     assert len(first.terms) <= 4
     assert first.text.startswith(turn)
+
+
+def test_half_a_surrogate_pair_is_searched_as_it_came():
+    assert carried_query("caf\ud800 hours?", Conversation.read("x", [("user", "harbour")]).history).terms == (
+        "harbour",
+    )

@@ -1,6 +1,7 @@
 """The command line: exit codes, logged rewrites in every form, and what happens to lines that cannot be read."""
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import rewriteguard
+from rewriteguard import Guard, Profile, Telemetry, TripleLog, safe_rewrite
 from rewriteguard.audit import LineError, read_lines, read_row
 from rewriteguard.cli import app, printable
 
@@ -162,6 +164,54 @@ def test_audit_reads_the_normal_form(tmp_path: Path) -> None:
     assert "2 checked, 0 lines" in run("audit", str(path), "--system", "human").stdout
 
 
+def test_audit_reads_several_logs_and_says_in_which_a_line_stands(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    first = log(tmp_path, triple(LOST, id="a"), "not json")
+    second = log(tmp_path / "b", triple(KEPT, id="b"), triple(LOST, id="c"))
+    for jobs in ("1", "2"):
+        out = tmp_path / "out.jsonl"
+        done = run("audit", str(first), str(second), "--out", str(out), "--jobs", jobs)
+        written = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+        assert [(row["file"], row["line"], row.get("verdict")) for row in written] == [
+            (str(first), 1, "changed"),
+            (str(first), 2, None),
+            (str(second), 1, "preserved"),
+            (str(second), 2, "changed"),
+        ]
+        assert done.stderr.startswith(f"{first}, line 2: not JSON")
+        assert "3 checked, 1 line could not be read" in done.stdout
+        assert done.exit_code == 5
+    assert run("audit", str(first), str(second), "--out", str(second)).exit_code == 2
+
+
+def test_audit_finds_in_a_triple_log_what_was_found_when_it_was_written(tmp_path: Path, guard: Guard) -> None:
+    triples = TripleLog(tmp_path / "triples.jsonl")
+    telemetry = Telemetry(log=triples)
+    day = date(2022, 3, 4)
+    several = ["kiosk ice cream 2021", "kiosks without ice cream"]
+    logged = [
+        (KEPT[0], KEPT[1], Profile.CONDENSE),
+        (LOST[0], lambda turn: f"Rewritten query: {LOST[1]}", Profile.CONDENSE),
+        ("Which kiosks sold no ice cream last year?", "Which kiosks sold no ice cream in 2021?", Profile.CONDENSE),
+        (LOST[0], "What do kiosks sell?", Profile.STEP_BACK),
+        (LOST[0], lambda turn: several, Profile.EXPAND),
+        (LOST[0], lambda turn: 1 / 0, Profile.CONDENSE),
+    ]
+    verdicts = []
+    for turn, rewriter, profile in logged:
+        keywords: dict[str, Any] = {"guard": guard, "profile": profile, "reference_date": day, "telemetry": telemetry}
+        verdicts.append(safe_rewrite(turn, rewriter, [("user", "Hello")], **keywords).verdict)
+    telemetry.log_answer("some id", "None of them.")
+    assert verdicts[:3] == ["preserved", "changed", "preserved"]
+    out = tmp_path / "out.jsonl"
+    done = run("audit", str(triples.path), "--out", str(out))
+    assert "5 checked, 1 without a rewrite, 0 lines" in done.stdout
+    rows = [json.loads(line) for line in triples.path.read_text("utf-8").splitlines()]
+    written = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert [row["verdict"] for row in written] == verdicts[:5]
+    assert [(row["id"], row["timestamp"]) for row in written] == [(row["id"], row["timestamp"]) for row in rows[:5]]
+
+
 def test_audit_with_a_system_that_no_line_has(tmp_path: Path) -> None:
     path = log(tmp_path, {"original": "a", "rewrites": {"t5": "b"}})
     done = run("audit", str(path), "--system", "t6")
@@ -185,6 +235,10 @@ def test_audit_never_overwrites_its_log(tmp_path: Path) -> None:
         ({"turn": "a", "rewrites": {"t5": "b"}, "human": "c"}, "choose a system with --system: human, t5"),
         ({"turn": "a", "rewrite": "b", "reference_date": "May"}, "reference_date: expected YYYY-MM-DD, got 'May'"),
         ({"turn": "a", "rewrite": "b", "reference_date": 5}, "reference_date: expected YYYY-MM-DD, got 5"),
+        ({"turn": "a", "rewrite": "b", "profile": "tidy"}, "profile: expected one of condense, .*, got 'tidy'"),
+        ({"turn": "a", "rewrite": ["b", 5]}, "the rewrite is a list, not text"),
+        ({"turn": "a", "rewrite": []}, "the rewrite is a list, not text"),
+        ({"turn": "a", "rewrite": "b", "capture": "hash"}, "it was logged with capture='hash'"),
     ],
 )
 def test_rows_that_cannot_be_read(row: dict[str, Any], message: str) -> None:

@@ -29,9 +29,10 @@ from rewriteguard.drivers import Budget
 from rewriteguard.errors import InputError, ScopeError
 from rewriteguard.guard import Guard
 from rewriteguard.integrations.langchain import guard_history_aware_retriever
-from rewriteguard.policy import Policy, Weights
+from rewriteguard.policy import Policy
 from rewriteguard.retrieve import GuardedSearch, Hit
 from rewriteguard.rewrite import safe_rewrite
+from rewriteguard.weights import Weights
 
 TURN = "And how much is it for two weeks?"
 GOOD = "How much is a bicycle box for two weeks?"

@@ -12,7 +12,8 @@ from rewriteguard.carry import CarriedQuery
 from rewriteguard.compare import Comparison
 from rewriteguard.decision import Action, Decision, Origin, Reason
 from rewriteguard.errors import PolicyError
-from rewriteguard.policy import Policy, Weights, decide, decide_without_rewrite
+from rewriteguard.policy import Policy, decide, decide_without_rewrite
+from rewriteguard.weights import Weights
 
 CARRIED = CarriedQuery("is it wet harbour ferry", ("harbour", "ferry"))
 

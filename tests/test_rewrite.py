@@ -235,6 +235,7 @@ def test_the_spans_of_a_rewrite(monkeypatch):
         {
             "verdict": "preserved",
             "action": "fuse",
+            "proposed_action": "fuse",
             "reason": "ok",
             "dependent": True,
             "profile": "condense",

@@ -4,6 +4,7 @@ import logging
 import subprocess
 import sys
 import time
+from dataclasses import fields
 
 import pytest
 from opentelemetry import context as otel_context
@@ -20,7 +21,7 @@ from rewriteguard.retrieve import GuardedSearch
 from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
 from rewriteguard.telemetry import Telemetry, contain, recorder, spans
 from rewriteguard.telemetry.content import Capture, Content, content_from
-from rewriteguard.telemetry.instruments import make_instruments
+from rewriteguard.telemetry.instruments import Instruments, make_instruments
 
 TURN = "And how long takes a zebrafinch?"
 GOOD = "How long does it take to renew a quokkapermit?"
@@ -107,6 +108,9 @@ def test_check_span_and_evaluation_event(seen):
     assert json.loads(told["rewriteguard.history_window"])[0] == {"role": "user", "content": HISTORY[0][1]}
     finding = json.loads(told["rewriteguard.violations"])[0]
     assert (finding["code"], finding["evidence"][0]["text"]) == ("dropped.time", "zebrafinch?")
+    given, found = json.loads(told["input.value"]), json.loads(told["output.value"])
+    assert (given["turn"], given["rewrite"], given["history"][1]) == (TURN, GOOD, f"assistant: {HISTORY[1][1]}")
+    assert found == {"verdict": "uncertain", "action": "fuse", "violations": [finding]}
     assert [event.name for event in span.events] == ["gen_ai.evaluation.result"]
     assert dict(span.events[0].attributes)["gen_ai.evaluation.explanation"] == "dropped.time"
 
@@ -129,6 +133,11 @@ def test_search_and_fuse_spans(seen):
     assert fused["rewriteguard.fusion.arms"] == ("original", "rewrite", "carried")
     assert fused["rewriteguard.fusion.weights"] == (1.0, 2.0, 2.0)
     assert fused["rewriteguard.fusion.sources"][1] == "original#2+rewrite#2+carried#2"
+    assert fused["reranker.output_documents.1.document.id"] == "wombatdoc-id-1"
+    assert fused["reranker.output_documents.1.document.content"] == "wombatdoc 1"
+    shown = json.loads(fused["reranker.output_documents.1.document.metadata"])
+    assert shown == {"found": "original#2+rewrite#2+carried#2"}
+    assert "reranker.output_documents.3.document.id" not in fused
 
 
 def test_every_span_carries_gen_ai_and_no_name_is_the_prefix_of_another(seen):
@@ -174,23 +183,44 @@ def test_failed_arms_are_marked(seen):
 def test_metrics(seen):
     retrieve(admit=lambda document: not document.id.endswith("-3"))
     ((labels, point),) = seen.points("rewriteguard.retrieve.duration")  # first: reading takes the exemplars away
-    assert labels == {"action": "fuse"}
+    assert labels == {"action": "fuse", "rewriter": "default"}
     assert point.explicit_bounds[-1] == 10
     assert point.exemplars[0].span_id == seen.span("rewriteguard.retrieve").context.span_id
     ((_, decisions),) = seen.points("rewriteguard.decisions")
     assert decisions.value == 1
     assert [labels for labels, _ in seen.points("rewriteguard.violations")] == [
-        {"fault": "dropped", "kind": "time", "severity": "critical"}
+        {"fault": "dropped", "kind": "time", "severity": "critical", "rewriter": "default"}
     ]
     vetoed = {labels["arm"]: point.value for labels, point in seen.points("rewriteguard.forbidden_hits")}
     assert vetoed == {"original": 1, "rewrite": 1, "carried": 1}
     ((labels, point),) = seen.points("rewriteguard.check.duration")
-    assert labels == {"verdict": "uncertain"}
+    assert labels == {"verdict": "uncertain", "rewriter": "default"}
     assert point.explicit_bounds[0] == 0.0005
-    ((_, ratio),) = seen.points("rewriteguard.rewrite.length_ratio")
+    ((labels, ratio),) = seen.points("rewriteguard.rewrite.length_ratio")
+    assert labels == {"verdict": "uncertain", "profile": "condense", "rewriter": "default"}
     assert ratio.sum == pytest.approx(len(GOOD) / len(TURN))
     ((_, overlap),) = seen.points("rewriteguard.arm_overlap")
     assert overlap.sum == 1
+
+
+def test_every_metric_tells_the_rewriter(seen):
+    def find(query):
+        if query == TURN:
+            raise OSError("index is down")
+        return search(query)
+
+    telemetry = Telemetry(rewriter="condense-v3")
+    retrieve(telemetry, admit=lambda document: not document.id.endswith("-3"))
+    retrieve(telemetry, find=find)
+    ours = [field.name for field in fields(Instruments) if field.name != "judgements"]  # those are in test_judge.py
+    for metric in (getattr(recorder.instruments(), name).name for name in ours):
+        assert {labels["rewriter"] for labels, _ in seen.points(metric)} == {"condense-v3"}, metric
+
+
+def test_shadow_mode_counts_what_would_have_been_done(seen):
+    retrieve(policy=Policy.observe(), verdict=Verdict.CHANGED)
+    ((labels, _),) = seen.points("rewriteguard.decisions")
+    assert (labels["action"], labels["proposed_action"]) == ("use_rewrite", "fall_back")
 
 
 def test_errors_are_counted_by_stage(seen):
@@ -355,12 +385,66 @@ class Langfuse:
         self._runs = {"run-1": type("Entry", (), {"_otel_span": span})()}
 
 
-@pytest.mark.parametrize("wrap", [lambda span: Handler({"run-1": span}), Langfuse], ids=["get_span", "run table"])
-def test_the_span_of_the_host_s_run_is_the_parent_and_is_stamped(seen, wrap):
+STAMP = {"rewriteguard.verdict": "preserved", "rewriteguard.action": "fuse"}
+LANGFUSE_STAMP = {
+    "langfuse.observation.metadata.rewriteguard_verdict": "preserved",
+    "langfuse.observation.metadata.rewriteguard_action": "fuse",
+    "langfuse.observation.metadata.rewriteguard_proposed_action": "fuse",
+    "langfuse.observation.metadata.rewriteguard_reasons": "ok",
+    "langfuse.trace.tags": ("rewriteguard:preserved", "rewriteguard:fuse"),
+}
+
+
+@pytest.mark.parametrize(
+    ("wrap", "stamp"),
+    [(lambda span: Handler({"run-1": span}), STAMP), (Langfuse, STAMP | LANGFUSE_STAMP)],
+    ids=["get_span", "run table"],
+)
+def test_the_span_of_the_host_s_run_is_the_parent_and_is_stamped(seen, wrap, stamp):
     host = hosted(spans.tracer(), wrap)
     assert seen.span("rewriteguard.retrieve").parent.span_id == host.get_span_context().span_id
-    told = dict(seen.span("host").attributes)
-    assert told == {"rewriteguard.verdict": "preserved", "rewriteguard.action": "fuse"}
+    assert dict(seen.span("host").attributes) == stamp
+
+
+class Traced:
+    """A run as LangChain's tracers keep it."""
+
+    def __init__(self):
+        self.metadata = {"tenant": "north"}
+        self.extra = {"metadata": self.metadata}
+        self.tags = self.given = ["mine"]
+
+
+def test_the_host_s_run_gets_metadata_and_tags_of_its_own(seen):
+    run = Traced()
+    hosted(spans.tracer(), lambda _: type("Tracer", (), {"run_map": {"run-1": run}})())
+    assert run.tags == ["mine", "rewriteguard:preserved", "rewriteguard:fuse"]
+    assert run.extra["metadata"]["rewriteguard_reasons"] == "ok"
+    assert run.extra["metadata"]["tenant"] == "north"
+    # The containers of the config belong to other runs too.
+    assert (run.given, run.metadata) == (["mine"], {"tenant": "north"})
+
+
+def test_without_an_sdk_the_host_s_run_is_told_too():
+    run = Traced()
+    telemetry = Telemetry()
+    tracer = type("Tracer", (), {"run_map": {"run-1": run}})()
+    with telemetry.retrieve(conversation(), Run([tracer])) as span:
+        telemetry.decided(FakeGuard({GOOD: Verdict.CHANGED}).decide(TURN, GOOD, HISTORY), Profile.CONDENSE, span)
+    assert run.tags == ["mine", "rewriteguard:changed", "rewriteguard:fall_back"]
+
+
+def test_a_tracer_that_raises_is_passed_over(seen, caplog):
+    run = Traced()
+    tracers = [
+        type("Tracer", (), {"run_map": {"run-1": each}})()
+        for each in (type("Odd", (), {"extra": 3, "tags": ()})(), run)
+    ]
+    telemetry = Telemetry()
+    with telemetry.retrieve(conversation(), Run(tracers)) as span:
+        telemetry.decided(FakeGuard().decide(TURN, GOOD, HISTORY), Profile.CONDENSE, span)
+    assert "rewriteguard:fuse" in run.tags
+    assert "host_run.TypeError" in caplog.text
 
 
 def test_a_handler_that_raises_is_passed_over(seen, caplog):
@@ -505,7 +589,7 @@ def _cost_of_one_call(telemetry, talk, decision):
             telemetry.checked(checking, talk, decision, 0.001)
         telemetry.decided(decision, Profile.CONDENSE, span)
         with telemetry.fuse() as fusing:
-            telemetry.fused(fusing, 2, 0, {}, [])
+            telemetry.fused(fusing, 2, [], {}, [])
         telemetry.overlap(decision, 0.5)
         telemetry.returned(span, decision, [], [], 0.01)
     return time.perf_counter() - started

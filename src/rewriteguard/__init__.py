@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     from rewriteguard.retrieve import GuardedSearch, Hit, Result
     from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
     from rewriteguard.set_assessment import SetAssessment
-    from rewriteguard.telemetry import Telemetry
+    from rewriteguard.telemetry import Calibration, Judge, Telemetry, TripleLog
     from rewriteguard.tokens import Kind, ProtectedToken
 
 __all__ = [
     "DEFAULT_EXTRACTORS",
     "Action",
     "Assessment",
+    "Calibration",
     "ClarificationNeeded",
     "Conversation",
     "Decision",
@@ -51,6 +52,7 @@ __all__ = [
     "HistoryError",
     "Hit",
     "InputError",
+    "Judge",
     "Kind",
     "PipelineNotFoundError",
     "Policy",
@@ -63,6 +65,7 @@ __all__ = [
     "SetAssessment",
     "Severity",
     "Telemetry",
+    "TripleLog",
     "UnsupportedChainError",
     "Verdict",
     "WeightedQuery",
@@ -96,7 +99,7 @@ _MODULES = {
     "retrieve": ("GuardedSearch", "Hit", "Result"),
     "rewrite": ("asafe_rewrite", "safe_rewrite"),
     "set_assessment": ("SetAssessment",),
-    "telemetry": ("Telemetry",),
+    "telemetry": ("Calibration", "Judge", "Telemetry", "TripleLog"),
     "tokens": ("Kind", "ProtectedToken"),
     "assessment": ("Assessment", "Fault", "Profile", "Severity", "Verdict"),
 }

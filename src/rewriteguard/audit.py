@@ -1,22 +1,28 @@
-"""Reads logged rewrites and counts what the guard found in them."""
+"""Reads logged rewrites, those of a `TripleLog` among them, and counts what the guard found in them."""
 
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
 from rewriteguard.errors import HistoryError, RewriteGuardError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rewriteguard.assessment import Assessment
 
 HUMAN = "human"
+
+_log = logging.getLogger("rewriteguard")
 
 
 class LineError(RewriteGuardError, ValueError):
@@ -30,27 +36,33 @@ class Triple:
     Attributes:
         id: The row's own `id`; None where it has none.
         conversation: The user's turn and the messages before it.
-        rewrite: The rewriter's output.
+        rewrite: The rewriter's output; several rewrites of one turn are a tuple.
         reference_date: The day on which it was asked; None where the log does not say.
         timestamp: The row's own `timestamp`, as it stands there; None where it has none.
         system: What wrote the rewrite; None where neither the caller nor the log says.
+        profile: What kind of rewriter wrote it.
     """
 
     id: str | None
     conversation: Conversation
-    rewrite: str
+    rewrite: str | tuple[str, ...]
     reference_date: date | None
     timestamp: str | None = None
     system: str | None = None
+    profile: Profile = Profile.CONDENSE
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the log: its number from 1 and either a triple, an error, or neither (no rewrite by that system)."""
+    """One line of the log: its number from 1 and either a triple, an error, or neither (no rewrite by that system).
+
+    `file` is the place of its file among those that are read.
+    """
 
     number: int
     triple: Triple | None = None
     error: str | None = None
+    file: int = 0
 
 
 @dataclass(slots=True)
@@ -83,22 +95,47 @@ class Tally:
         self.unreadable += other.unreadable
 
 
-def read_lines(lines: Iterable[bytes], systems: Sequence[str] = ()) -> Iterator[Line]:
-    """The lines of a JSONL log in their order, each once for every system; blank lines are left out.
+def read_lines(lines: Iterable[bytes], systems: Sequence[str] = (), file: int = 0) -> Iterator[Line]:
+    """The lines of a JSONL log in their order, each once for every system.
+
+    Blank lines, and those that hold an answer alone, are left out.
 
     Args:
         lines: The raw lines, as a file opened in binary mode gives them.
         systems: The keys under `rewrites` to read; `human` reads the row's `human`; without any, `rewrite` is read.
+        file: The place of the log among those that are read.
     """
     for number, raw in enumerate(lines, start=1):
         if not raw.strip():
             continue
         try:
             row = _object(raw)
-            read = [Line(number, triple=read_row(row, system)) for system in systems or (None,)]
+            if _is_answer(row):
+                continue
+            read = [Line(number, triple=read_row(row, system), file=file) for system in systems or (None,)]
         except (LineError, HistoryError) as error:
-            read = [Line(number, error=str(error))]
+            read = [Line(number, error=str(error), file=file)]
         yield from read
+
+
+def read_log(*paths: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+    """The lines of triple logs in their order as they were written, each with the `answer` of the same id.
+
+    The files are read twice, and the answers are held meanwhile. `answer` is None where none was logged; where several
+    were, the last counts. A line that cannot be read is left out and told as a warning: at most the last one of a file
+    whose process was killed.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    answers = {
+        row["id"]: row["answer"] for _, row in _rows(paths) if not isinstance(row, LineError) and _is_answer(row)
+    }
+    for place, row in _rows(paths):
+        if isinstance(row, LineError):
+            _log.warning("%s: %s", place, row)
+        elif not _is_answer(row):
+            yield {**row, "answer": row.get("answer", answers.get(row.get("id")))}
 
 
 def read_row(row: Mapping[str, Any], system: str | None = None) -> Triple | None:
@@ -109,16 +146,21 @@ def read_row(row: Mapping[str, Any], system: str | None = None) -> Triple | None
         HistoryError: The history has a shape that cannot be read.
     """
     turn = next((row[key] for key in ("original", "turn") if isinstance(row.get(key), str)), None)
+    if row.get("capture") in ("hash", "off"):
+        raise LineError(f"it was logged with capture={row['capture']!r}, so that there are no words to check")
     if turn is None:
         raise LineError("no text under 'original' or 'turn'")
     rewrite = _rewrite(row, system)
     if rewrite is None:
         return None
-    if not isinstance(rewrite, str):
+    if isinstance(rewrite, list) and rewrite and all(isinstance(each, str) for each in rewrite):
+        rewrite = tuple(rewrite)
+    if not isinstance(rewrite, str | tuple):
         raise LineError(f"the rewrite is {_json_type(rewrite)}, not text")
     conversation = Conversation.read(turn, row.get("history"))
     identifier, timestamp = (None if row.get(name) is None else str(row[name]) for name in ("id", "timestamp"))
-    return Triple(identifier, conversation, rewrite, _date(row), timestamp, _label(row) if system is None else system)
+    label = _label(row) if system is None else system
+    return Triple(identifier, conversation, rewrite, _date(row), timestamp, label, _profile(row))
 
 
 def systems_of(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -157,7 +199,47 @@ def _label(row: Mapping[str, Any]) -> str | None:
     return next((row[key] for key in ("rewriter", "system") if isinstance(row.get(key), str)), None)
 
 
+def _profile(row: Mapping[str, Any]) -> Profile:
+    name = row.get("profile", Profile.CONDENSE)
+    if name not in tuple(Profile):
+        raise LineError(f"profile: expected one of {', '.join(Profile)}, got {name!r}")
+    return Profile(name)
+
+
+def _is_answer(row: Mapping[str, Any]) -> bool:
+    """Whether a line holds the answer to a turn that stands on another line."""
+    return "id" in row and "answer" in row and row.keys().isdisjoint(("original", "turn", "rewrite", "verdict"))
+
+
+def _rows(paths: Iterable[str | os.PathLike[str]]) -> Iterator[tuple[str, dict[str, Any] | LineError]]:
+    """Each line's place and what it holds."""
+    for path in paths:
+        with Path(path).open("rb") as lines:
+            for number, raw in enumerate(lines, start=1):
+                if raw.strip():
+                    yield f"{path}, line {number}", _read(raw)
+
+
+def _read(raw: bytes) -> dict[str, Any] | LineError:
+    try:
+        return _object(raw)
+    except LineError as error:
+        return error
+
+
 def _object(raw: bytes) -> dict[str, Any]:
+    try:
+        return _parsed(raw)
+    except LineError as error:
+        if raw.endswith(b"\n"):
+            raise
+        # Only the last line can lack its end.
+        raise LineError(
+            f"{error}; the file ends within this line, as it does where the writing process was killed"
+        ) from None
+
+
+def _parsed(raw: bytes) -> dict[str, Any]:
     try:
         value = json.loads(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

@@ -6,6 +6,7 @@ import importlib
 import json
 from contextlib import ExitStack, closing
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
@@ -72,7 +73,9 @@ def check(
 
 @app.command()
 def audit(
-    file: Annotated[Path, typer.Argument(help="JSONL with history, original (or turn) and rewrite on each line.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="JSONL with history, original (or turn) and rewrite on each line.")
+    ],
     out: Annotated[Path | None, typer.Option(help="Write one finding a line to this JSONL file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page to read (extra report).")] = None,
     vocabulary: Annotated[
@@ -85,11 +88,12 @@ def audit(
 ) -> None:
     """Checks logged rewrites. Exit code: 0 every line was read, 5 some were not, 2 wrong usage."""
     systems = system or []
-    _check_targets({"the log itself": file, "--vocabulary": vocabulary, "--out": out, "--html": html})
+    logs: dict[str, Path | None] = {"the log itself" if len(files) == 1 else f"the log {file}": file for file in files}
+    _check_targets(logs | {"--vocabulary": vocabulary, "--out": out, "--html": html})
     if vocabulary is not None and html is None:
         _fail("--vocabulary: only the page of --html shows what it lacks")
     try:
-        tally = _audit(file, out, html, vocabulary, systems, jobs)
+        tally = _audit(files, out, html, vocabulary, systems, jobs)
     except (OSError, RewriteGuardError) as error:
         _fail(str(error))
     if tally.without_rewrite and not tally.checked:
@@ -132,28 +136,31 @@ def _check_targets(files: dict[str, Path | None]) -> None:
 
 
 def _audit(
-    file: Path, out: Path | None, html: Path | None, vocabulary: Path | None, systems: list[str], jobs: int
+    files: list[Path], out: Path | None, html: Path | None, vocabulary: Path | None, systems: list[str], jobs: int
 ) -> Tally:
     tally = Tally()
     with ExitStack() as stack:
-        source = stack.enter_context(file.open("rb"))
+        sources = [stack.enter_context(file.open("rb")) for file in files]
         page = _page(stack.enter_context(TemporaryFile("w+", encoding="utf-8")), vocabulary) if html else None
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else None
         html_target = stack.enter_context(html.open("w", encoding="utf-8", newline="\n")) if html else None
         bar = stack.enter_context(Progress(console=_err, transient=True, disable=not _err.is_terminal))
-        task = bar.add_task("checking", total=file.stat().st_size)
-        lines = read_lines(_advancing(source, bar, task), systems)
-        for part in stack.enter_context(closing(find(lines, jobs, entry_of if page else None))):
+        task = bar.add_task("checking", total=sum(file.stat().st_size for file in files))
+        lines = (read_lines(_advancing(source, bar, task), systems, place) for place, source in enumerate(sources))
+        parts = find(chain.from_iterable(lines), jobs, entry_of if page else None)
+        for part in stack.enter_context(closing(parts)):
             tally.merge(part.tally)
             for record in part.records:
+                name = str(files[record.pop("file")])
                 if "error" in record:
-                    bar.console.print(printable(f"line {record['line']}: {record['error']}"), soft_wrap=True)
+                    place = f"line {record['line']}" if len(files) == 1 else f"{name}, line {record['line']}"
+                    bar.console.print(printable(f"{place}: {record['error']}"), soft_wrap=True)
                 if target is not None:
-                    target.write(_json(record) + "\n")
+                    target.write(_json(record if len(files) == 1 else {"file": name, **record}) + "\n")
             if page is not None:
                 page.add(part.views)
         if page is not None and html_target is not None:
-            page.write(html_target, file.name, tally)
+            page.write(html_target, ", ".join(file.name for file in files), tally)
     return tally
 
 

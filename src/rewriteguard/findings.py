@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import rewriteguard
-from rewriteguard.audit import Line, Tally
+from rewriteguard.audit import Line, Tally, Triple
 from rewriteguard.conversation import Role
 from rewriteguard.rows import Row
 
@@ -40,8 +40,8 @@ class Part:
 
     Attributes:
         tally: What was counted.
-        records: One for each line that was checked or could not be read, in order: `line` and either `error` or the
-            `id` and the finding.
+        records: One for each line that was checked or could not be read, in order: `file` (its place among those that
+            are read), `line` and either `error` or the `id`, the `timestamp` where there is one, and the finding.
         views: What `view` made of each line that was checked, in order.
     """
 
@@ -147,26 +147,33 @@ def _checked(part: Sequence[Line], view: View | None, guard: Guard | None = None
     tally = Tally()
     records: list[dict[str, Any]] = []
     views: list[Any] = []
-    triples = (line.triple for line in part if line.triple is not None)
-    rows = (Row(t.conversation.turn, t.rewrite, t.conversation, t.reference_date) for t in triples)
+    rows = (_row(line.triple) for line in part if line.triple is not None)
     found = (guard or _guard()).check_batch(rows)
     for line in part:
+        place = {"file": line.file, "line": line.number}
         if line.error is not None:
             tally.unreadable += 1
-            records.append({"line": line.number, "error": line.error})
+            records.append({**place, "error": line.error})
         elif line.triple is None:
             tally.without_rewrite += 1
         else:
             assessment = next(found)
             tally.add(assessment)
-            records.append({"line": line.number, "id": line.triple.id, **_system(line.triple), **assessment.to_dict()})
+            about = _about(line.triple)
+            records.append({**place, "id": line.triple.id, **about, **assessment.to_dict()})
             if view is not None:
                 views.append(view(line.number, line.triple, assessment))
     return Part(tally, tuple(records), tuple(views))
 
 
-def _system(triple: Triple) -> dict[str, str]:
-    return {} if triple.system is None else {"system": triple.system}
+def _about(triple: Triple) -> dict[str, str]:
+    told = {"timestamp": triple.timestamp, "system": triple.system}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _row(triple: Triple) -> Row:
+    conversation, several = triple.conversation, isinstance(triple.rewrite, tuple)
+    return Row(conversation.turn, triple.rewrite, conversation, triple.reference_date, triple.profile, several)
 
 
 @lru_cache(maxsize=1)

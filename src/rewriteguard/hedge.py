@@ -21,7 +21,7 @@ from rewriteguard.fuse import Fused, fuse, margins
 from rewriteguard.identity import identities
 from rewriteguard.plan import Plan, Request, Result
 from rewriteguard.rewrite import notify, today_in_utc, while_reading
-from rewriteguard.telemetry import Span
+from rewriteguard.telemetry import Retrieved, Span
 
 _CHECK = 0.1  # seconds that a check has at least: a rewrite that came in the last moment is not thrown away unread
 
@@ -49,7 +49,31 @@ async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
         items, arms = _collected(plan, request, decision, landed)
         failed = [f"{arm.origin.value}:{arm.status.value}" for arm in arms if arm.status is not Status.OK]
         telemetry.returned(span, decision, items, failed, time.perf_counter() - started)
-        return Result(items, decision, arms + flight.skipped(queries), span.trace_id or uuid.uuid4().hex)
+        result = Result(items, decision, arms + flight.skipped(queries), span.trace_id or _run_id(request))
+        telemetry.logged(
+            request.conversation,
+            decision,
+            plan.judge.profile,
+            identity=result.id,
+            day=request.reference_date or today_in_utc(),
+            metadata=request.metadata,
+            retrieved=partial(_retrieved, plan, result, landed),
+        )
+        return result
+
+
+def _run_id(request: Request) -> str:
+    """The id of the host's run, which its application can know, or else a random one; 32 hex digits."""
+    run = getattr(request.host, "run_id", None)
+    return (run if isinstance(run, uuid.UUID) else uuid.uuid4()).hex
+
+
+def _retrieved(plan: Plan, result: Result, landed: Sequence[Landed]) -> Retrieved:
+    found = [[hit.item for hit in each.found.hits] if each.found else [] for each in landed]
+    found += [[] for _ in result.arms[len(landed) :]]
+    return Retrieved(
+        result.items, [(arm.to_dict(), each) for arm, each in zip(result.arms, found, strict=True)], plan.key
+    )
 
 
 def _searchers(plan: Plan, request: Request) -> list[Searcher]:
@@ -203,7 +227,8 @@ def _fused(
         fused = fuse(rankings, weights=weights, k=decision.k, key=same)
         top = fused[:wanted]
         ranks = [{labels[place]: rank for place, rank in each.ranks} for each in top]
-        telemetry.fused(span, decision.k, len(top), dict(zip(labels, weights, strict=True)), ranks)
+        items = [each.item for each in top]
+        telemetry.fused(span, decision.k, items, dict(zip(labels, weights, strict=True)), ranks)
     share = _overlap([{origins[place] for place, _ in each.ranks} for each in fused])
     if share is not None:
         telemetry.overlap(decision, share)

@@ -31,7 +31,7 @@ class Result:
         items: The items, best first, as the search returned them; empty where the action is CLARIFY.
         decision: What was decided about the rewrite.
         arms: The searches, in the order of the decision's queries, then those that were started but not needed.
-        id: The trace id where the retrieval is traced, else a random one; 32 hex digits.
+        id: The trace id where the retrieval is traced, else the id of the host's run, else a random one; 32 hex digits.
     """
 
     items: list[Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rewriteguard.assessment import Assessment, Fault, Profile, Verdict
@@ -11,51 +11,8 @@ from rewriteguard.carry import CarriedQuery
 from rewriteguard.decision import Action, Decision, Origin, Reason, WeightedQuery
 from rewriteguard.errors import PolicyError
 from rewriteguard.set_assessment import SetAssessment
+from rewriteguard.weights import COMPLETE, DEPENDENT, Weights, rows_from
 
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """Weights of the three arms in reciprocal rank fusion; an arm of weight 0 is not searched."""
-
-    original: float
-    rewrite: float
-    carried: float
-
-    def __post_init__(self) -> None:
-        arms = (self.original, self.rewrite, self.carried)
-        if not all(math.isfinite(arm) and arm >= 0 for arm in arms) or max(arms) == 0:
-            raise PolicyError(f"weights: expected three numbers of at least 0, one of them above 0, got {arms}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows(Mapping[Verdict, Weights]):
-    """A row of weights for each verdict: a mapping that can be hashed and pickled, and that no one can change."""
-
-    preserved: Weights
-    uncertain: Weights
-    changed: Weights
-
-    def __getitem__(self, verdict: Verdict) -> Weights:
-        if verdict not in tuple(Verdict):
-            raise KeyError(verdict)
-        row: Weights = getattr(self, Verdict(verdict).value)
-        return row
-
-    def __iter__(self) -> Iterator[Verdict]:
-        return iter(Verdict)
-
-    def __len__(self) -> int:
-        return len(Verdict)
-
-
-# The rows of PRESERVED and UNCERTAIN were fitted, as those of every turn, on MTRAG, QReCC, CAsT 2021-22 and iKAT 2023
-# with BM25 (depth 20 to 50, k = 2), and confirmed on 309 turns of MTRAG-UN that nothing was fitted on: R@10 .756, .694
-# for the rewrite alone. The row of CHANGED and what holds for a turn that is complete by itself were fitted on the
-# half of MTRAG and QReCC that `benchmarks/retrieval.py` does not report. There, of BM25, dense and both, the questions
-# that lose passages against the turn fell from .71 to .63 of those that the rewrite alone loses; docs/benchmarks.md has
-# the other half.
-_WEIGHTS = _Rows(preserved=Weights(1, 4, 2), uncertain=Weights(1, 2, 2), changed=Weights(1, 0, 2))
-_COMPLETE = _Rows(preserved=Weights(2, 4, 1), uncertain=Weights(2, 2, 1), changed=Weights(1, 0, 1))
 _FUSION_K = 2
 _HYBRID_K = 5  # for BM25 and dense lists together; chosen before `benchmarks/retrieval.py`, which measures it
 
@@ -78,7 +35,7 @@ class Policy:
     """
 
     name: str = "default"
-    weights: Mapping[Verdict, Weights] = _WEIGHTS
+    weights: Mapping[Verdict, Weights] = DEPENDENT
     complete_weights: Mapping[Verdict, Weights] | None = None
     k: float = _FUSION_K
     carried: bool = True
@@ -88,9 +45,9 @@ class Policy:
     clarify: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", _rows("weights", self.weights))
+        object.__setattr__(self, "weights", rows_from("weights", self.weights))
         if self.complete_weights is not None:
-            object.__setattr__(self, "complete_weights", _rows("complete_weights", self.complete_weights))
+            object.__setattr__(self, "complete_weights", rows_from("complete_weights", self.complete_weights))
         if not (math.isfinite(self.k) and self.k >= 0):
             raise PolicyError(f"k: expected a number of at least 0, got {self.k}")
 
@@ -100,7 +57,7 @@ class Policy:
             return self.weights
         if self.complete_weights is not None:
             return self.complete_weights
-        return _COMPLETE if self.weights == _WEIGHTS else self.weights
+        return COMPLETE if self.weights == DEPENDENT else self.weights
 
     @classmethod
     def single(cls) -> Policy:
@@ -197,19 +154,6 @@ def decide_without_rewrite(
         given = (unchecked,) if isinstance(unchecked, str) else unchecked or ()
         return _as_unguarded(decision, *given)
     return decision
-
-
-def _rows(name: str, weights: Mapping[Verdict, Weights]) -> _Rows:
-    missing = [verdict.value for verdict in Verdict if verdict not in weights]
-    if missing:
-        raise PolicyError(f"{name}: no row for the verdict {', '.join(missing)}")
-    unknown = [str(verdict) for verdict in weights if verdict not in tuple(Verdict)]
-    if unknown:
-        raise PolicyError(f"{name}: {', '.join(unknown)} is no verdict")
-    for verdict in Verdict:
-        if not isinstance(weights[verdict], Weights):
-            raise PolicyError(f"{name}: expected Weights for {verdict.value}, got {type(weights[verdict]).__name__}")
-    return _Rows(**{verdict.value: weights[verdict] for verdict in Verdict})
 
 
 _GRAVITY = (Verdict.PRESERVED, Verdict.UNCERTAIN, Verdict.CHANGED)

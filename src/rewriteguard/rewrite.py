@@ -263,6 +263,7 @@ async def _decide(
         answer = await while_reading(runner, judge, rewriting.conversation, ask)
     decision = await compute(runner, partial(judge.decide, rewriting.conversation, answer, reference_date))
     judge.telemetry.decided(decision, judge.profile)
+    judge.telemetry.logged(rewriting.conversation, decision, judge.profile, day=reference_date)
     return decision
 
 

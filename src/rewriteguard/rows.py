@@ -8,6 +8,7 @@ from datetime import date, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from rewriteguard.assessment import Profile
 from rewriteguard.errors import HistoryError, InputError
 
 if TYPE_CHECKING:
@@ -27,12 +28,17 @@ _EXPECTED = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What `Guard.check` is asked about one rewrite; the values are as the caller gave them."""
+    """What `Guard.check` is asked about one rewrite; the values are as the caller gave them.
+
+    Where `together` is true, `rewrite` holds several of one turn, and `Guard.check_all` is asked.
+    """
 
     turn: Any
     rewrite: Any
     history: Any = ()
     reference_date: date | None = None
+    profile: Profile = Profile.CONDENSE
+    together: bool = False
 
 
 def check_batch(
@@ -101,8 +107,9 @@ def _raised(found: Iterable[Assessment | InputError | HistoryError]) -> Iterator
 def _found(guard: Guard, row: Row | InputError) -> Assessment | InputError | HistoryError:
     if isinstance(row, InputError):
         return row
+    check = guard.check_all if row.together else guard.check
     try:
-        return guard.check(row.turn, row.rewrite, row.history, reference_date=row.reference_date)
+        return check(row.turn, row.rewrite, row.history, profile=row.profile, reference_date=row.reference_date)
     except (InputError, HistoryError) as error:
         return error
 

@@ -77,7 +77,7 @@ class RewriteGuard:
             `query`, `queries`, `verdict` ("none" where nothing was judged) and `decision`. Where the policy asks the
             user back there is no query, and `candidates` holds the readings instead.
         """
-        decision = self._one.told(self._decide(query, replies, history, reference_date or today_in_utc()))
+        decision = self._decide(query, replies, history, reference_date or today_in_utc())
         verdict = decision.verdict.value if decision.verdict else "none"
         if decision.action is Action.CLARIFY:
             return {"candidates": list(decision.candidates), "verdict": verdict, "decision": decision}
@@ -88,9 +88,8 @@ class RewriteGuard:
         judge, answer = self._one.judge, _answer(replies)
         conversation, unread = read(query, [_spoken(message) for message in history or ()])
         if unread is None:
-            return judge.decide(conversation, answer, day)
-        judge.telemetry.failed("guard", unread)
-        return judge.unread(conversation, answer)
+            return self._one.told(judge.decide(conversation, answer, day), conversation, day)
+        return self._one.unreadable(conversation, unread, answer)
 
 
 def _answer(replies: list[Any] | None) -> Answer:

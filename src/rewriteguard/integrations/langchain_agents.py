@@ -83,15 +83,16 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         return self._one.judge.telemetry.retrieve(search.conversation, host, config.get("metadata"))
 
     def _guarded(self, search: Search, span: Span) -> ToolCallRequest:
-        query = query_of(self._one.told(self._decide(search), span))
+        day = (search.config.get("configurable") or {}).get("reference_date") or today_in_utc()
+        decision = self._decide(search, day)
+        query = query_of(self._one.told(decision, search.conversation, day, span, search.config.get("metadata")))
         return search.request if query == search.query else search.asking(query)
 
-    def _decide(self, search: Search) -> Decision:
+    def _decide(self, search: Search, day: date) -> Decision:
         judge, answer = self._one.judge, Answer(search.query)
         if search.unread is not None:
             judge.telemetry.failed("guard", search.unread)
             return judge.unread(search.conversation, answer)
-        day = (search.config.get("configurable") or {}).get("reference_date") or today_in_utc()
         if len(search.queries) == 1:
             return judge.decide(search.conversation, answer, day)
         return judge.checked(search.conversation, answer, lambda: self._part(search, day))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, TypedDict
@@ -81,12 +81,20 @@ class OneQuery:
     def unreadable(self, conversation: Conversation, error: Exception, answer: Answer) -> Decision:
         """The decision where turn or history could not be read, so that nothing was checked; it is told."""
         self.judge.telemetry.failed("guard", error)
-        return self.told(self.judge.unread(conversation, answer))
+        return self.told(self.judge.unread(conversation, answer), conversation)
 
-    def told(self, decision: Decision, span: Span | None = None) -> Decision:
+    def told(
+        self,
+        decision: Decision,
+        conversation: Conversation,
+        day: date | None = None,
+        span: Span | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Decision:
         """The same decision, told to telemetry and to the application."""
         profile = decision.assessment.profile if decision.assessment else self.judge.profile
         self.judge.telemetry.decided(decision, profile, span)
+        self.judge.telemetry.logged(conversation, decision, profile, day=day, metadata=metadata)
         return self._called_back(decision)
 
     def _called_back(self, decision: Decision) -> Decision:

@@ -15,5 +15,6 @@ _LOCK = Lock()  # a stemmer keeps the word it works on in itself, so threads mus
 def stem(word: str) -> str:
     """The Snowball (Porter 2) stem of one word, in lower case."""
     with _LOCK:
-        result: str = _STEMMER.stemWord(word.casefold())
+        # Half of a surrogate pair, which a broken client may send, is no text for the stemmer in C.
+        result: str = _STEMMER.stemWord(word.casefold().encode("utf-8", "replace").decode("utf-8"))
     return result

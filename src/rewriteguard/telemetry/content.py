@@ -46,6 +46,7 @@ class Content:
         inputs: Whether the turn, the history and the terms carried from it are recorded.
         outputs: Whether the rewrite is recorded.
         documents: Whether documents are recorded.
+        longest: How much of one text is recorded, in code points.
     """
 
     capture: Capture
@@ -53,20 +54,26 @@ class Content:
     inputs: bool = True
     outputs: bool = True
     documents: bool = True
+    longest: int = _LONGEST
 
     @property
     def errors(self) -> bool:
         """Whether the text of an error may be recorded; it often quotes the query."""
-        return self.capture is Capture.FULL and self.redact is None and self.inputs and self.outputs and self.documents
+        return self.readable and self.redact is None and self.documents
+
+    @property
+    def readable(self) -> bool:
+        """Whether turn, history and rewrite are recorded as words."""
+        return self.capture is Capture.FULL and self.inputs and self.outputs
 
     def text(self, value: str) -> str:
-        """One text as it may be recorded: redacted, then cut to 2,000 code points, then hashed under `hash`.
+        """One text as it may be recorded: redacted, then cut to the `longest`, then hashed under `hash`.
 
         A redactor that raises, or that returns no string, leaves `__REDACTION_FAILED__`.
         """
         kept = value if self.redact is None else _redacted(self.redact, value)
-        if len(kept) > _LONGEST:
-            kept = f"{kept[:_LONGEST]}... [{len(kept) - _LONGEST} more characters]"
+        if len(kept) > self.longest:
+            kept = f"{kept[: self.longest]}... [{len(kept) - self.longest} more characters]"
         return _hashed(kept) if self.capture is Capture.HASH and kept != REDACTION_FAILED else kept
 
     def tree(self, value: Any, depth: int = 0) -> Any:
@@ -105,15 +112,21 @@ def content_from(
     )
 
 
+def identity_of(item: Any) -> str | None:
+    """The id that a found item says of itself; None where it says none."""
+    identity = None if isinstance(item, str) else _field(item, "id")
+    return None if identity is None else str(identity)
+
+
 def describe(item: Any) -> tuple[str | None, str, Mapping[str, Any]]:
     """Id, text and metadata of a found item: a document, a mapping or an object that looks like one, or text."""
     if isinstance(item, str):
         return None, item, {}
     texts = (_field(item, name) for name in ("page_content", "content", "text"))
     text = next((found for found in texts if isinstance(found, str)), None)
-    identity, metadata = _field(item, "id"), _field(item, "metadata")
+    metadata = _field(item, "metadata")
     return (
-        None if identity is None else str(identity),
+        identity_of(item),
         str(item) if text is None else text,
         metadata if isinstance(metadata, Mapping) else {},
     )

@@ -19,6 +19,7 @@ class Instruments:
     violations: metrics.Counter
     errors: metrics.Counter
     forbidden_hits: metrics.Counter
+    judgements: metrics.Counter
     check_duration: metrics.Histogram
     retrieve_duration: metrics.Histogram
     length_ratio: metrics.Histogram
@@ -42,6 +43,7 @@ def make_instruments(meter: metrics.Meter) -> Instruments:
         violations=meter.create_counter(names.VIOLATIONS, "{violation}", "Findings by fault, kind and severity."),
         errors=meter.create_counter(names.ERRORS, "{error}", "Contained errors by type and stage."),
         forbidden_hits=meter.create_counter(names.FORBIDDEN_HITS, "{document}", "Hits that admit= vetoed, by arm."),
+        judgements=meter.create_counter(names.JUDGEMENTS, "{judgement}", "A judge's verdicts by the guard's verdict."),
         check_duration=histogram(names.CHECK_DURATION, "s", names.CHECK_BUCKETS, "Time of one check."),
         retrieve_duration=histogram(names.RETRIEVE_DURATION, "s", names.RETRIEVE_BUCKETS, "Time of one retrieval."),
         length_ratio=histogram(names.LENGTH_RATIO, "1", names.RATIO_BUCKETS, "Length of the rewrite over the turn's."),

@@ -56,6 +56,7 @@ CHECK_DURATION = "rewriteguard.check.duration"
 RETRIEVE_DURATION = "rewriteguard.retrieve.duration"
 LENGTH_RATIO = "rewriteguard.rewrite.length_ratio"
 ARM_OVERLAP = "rewriteguard.arm_overlap"
+JUDGEMENTS = "rewriteguard.judgements"
 
 CHECK_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 RETRIEVE_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -87,16 +88,20 @@ def size_attributes(conversation: Conversation) -> Attributes:
     }
 
 
-def conversation_attributes(conversation: Conversation, content: Content) -> Attributes:
+def window_of(conversation: Conversation, content: Content) -> list[tuple[str, str]]:
+    """Role and text of the last messages as they may be recorded; empty where they may not."""
+    window = conversation.history[-_MESSAGES:] if content.inputs else ()
+    return [(message.role.value, content.text(message.text)) for message in window]
+
+
+def conversation_attributes(
+    conversation: Conversation, window: Sequence[tuple[str, str]], content: Content
+) -> Attributes:
     """The turn and the window of the history, with their sizes."""
     found = size_attributes(conversation)
     if content.inputs:
-        window = [
-            {"role": message.role.value, "content": content.text(message.text)}
-            for message in conversation.history[-_MESSAGES:]
-        ]
         found["rewriteguard.original_turn"] = content.text(conversation.turn)
-        found["rewriteguard.history_window"] = as_json(window)
+        found["rewriteguard.history_window"] = as_json([{"role": role, "content": text} for role, text in window])
     return found
 
 
@@ -116,6 +121,27 @@ def decision_attributes(decision: Decision, rewriter: str, content: Content) -> 
     return found | _assessment_attributes(decision, content)
 
 
+def host_attributes(decision: Decision) -> Attributes:
+    """What the span of the host's run is told."""
+    return {"rewriteguard.verdict": verdict_of(decision), "rewriteguard.action": decision.action.value}
+
+
+def host_metadata(decision: Decision) -> dict[str, str]:
+    """What the metadata of the host's run is told: codes, under names that every tracer can filter by."""
+    return {
+        "rewriteguard_verdict": verdict_of(decision),
+        "rewriteguard_action": decision.action.value,
+        "rewriteguard_proposed_action": decision.proposed.value,
+        "rewriteguard_reasons": ",".join(codes_of(decision)),
+    }
+
+
+def host_tags(decision: Decision) -> list[str]:
+    """Verdict, where there is one, and action as tags."""
+    told = [decision.verdict.value] if decision.verdict else []
+    return [f"rewriteguard:{word}" for word in (*told, decision.action.value)]
+
+
 def _assessment_attributes(decision: Decision, content: Content) -> Attributes:
     assessment = decision.assessment
     if assessment is None:
@@ -133,6 +159,25 @@ def _assessment_attributes(decision: Decision, content: Content) -> Attributes:
             [_violation(violation.to_dict(), content) for violation in assessment.violations[:_DOCUMENTS]]
         )
     return found
+
+
+def check_attributes(told: Attributes, window: Sequence[tuple[str, str]]) -> Attributes:
+    """What a check was given and what it found as its span's input and output, made of what the span is `told` anyway.
+
+    Back ends show these two first, the history with a line for each message. Nothing of it is added where the words
+    may not be recorded.
+    """
+    turn, rewrite = told.get("rewriteguard.original_turn"), told.get("rewriteguard.rewritten_query")
+    if turn is None or rewrite is None:
+        return {}
+    verdict = as_json({"verdict": told["rewriteguard.verdict"], "action": told["rewriteguard.action"]})
+    lines = [f"{role}: {text}" for role, text in window]
+    return {
+        "input.value": as_json({"turn": turn, "rewrite": rewrite, "history": lines}),
+        "input.mime_type": "application/json",
+        "output.value": f'{verdict[:-1]},"violations":{told["rewriteguard.violations"]}}}',
+        "output.mime_type": "application/json",
+    }
 
 
 def evaluation_attributes(decision: Decision) -> Attributes:
@@ -180,18 +225,26 @@ def query_attributes(text: str, content: Content) -> Attributes:
 
 
 def fusion_attributes(
-    k: float, returned: int, weights: Mapping[str, float], ranks: Sequence[Mapping[str, int]]
+    k: float, items: Sequence[Any], weights: Mapping[str, float], ranks: Sequence[Mapping[str, int]], content: Content
 ) -> Attributes:
     """How lists were fused: constant, weights with their margins, and where each returned document came from."""
     sources = ["+".join(f"{arm}#{rank}" for arm, rank in each.items()) for each in ranks[:_DOCUMENTS]]
-    return {
-        "reranker.top_k": returned,
+    found: Attributes = {
+        "reranker.top_k": len(items),
         "rewriteguard.fusion.k": float(k),
         "rewriteguard.fusion.arms": list(weights),
         "rewriteguard.fusion.weights": [float(weight) for weight in weights.values()],
         "rewriteguard.fusion.sources": sources,
-        "rewriteguard.documents.count": returned,
+        "rewriteguard.documents.count": len(items),
     }
+    for place, (item, source) in enumerate(zip(items, sources, strict=False) if content.documents else ()):
+        identity, text, _ = describe(item)
+        prefix = f"reranker.output_documents.{place}.document"
+        found[f"{prefix}.content"] = content.text(text)
+        found[f"{prefix}.metadata"] = as_json({"found": source})
+        if identity is not None:
+            found[f"{prefix}.id"] = content.text(identity)
+    return found
 
 
 def _violation(told: dict[str, Any], content: Content) -> dict[str, Any]:

@@ -8,18 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+from uuid import uuid4
 
 from opentelemetry import context as otel_context
 
+from rewriteguard import arguments
 from rewriteguard.assessment import Profile, Verdict
 from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action, Decision
 from rewriteguard.telemetry import names
 from rewriteguard.telemetry.contain import contained, log
 from rewriteguard.telemetry.content import content_from
+from rewriteguard.telemetry.host import Host
 from rewriteguard.telemetry.instruments import instruments
+from rewriteguard.telemetry.judge import Judge, Outcome
+from rewriteguard.telemetry.keeper import Keeper
 from rewriteguard.telemetry.names import Attributes, SpanName
-from rewriteguard.telemetry.spans import Host, Span
+from rewriteguard.telemetry.spans import Span, current_trace_id
+from rewriteguard.telemetry.triple_log import TripleLog
+from rewriteguard.telemetry.triples import Retrieved, day_of, whole
 
 
 class Telemetry:
@@ -31,6 +38,12 @@ class Telemetry:
         redact: Gets each text and returns the text to record.
         rewriter: The application's label of rewriter and prompt version.
         session_id: The conversation's id; None asks OpenTelemetry's context, then the run's metadata.
+        log: Gets one line for each decision, with the words that `capture` and `redact` allow.
+        judge: Asked about a sample of the decisions, in the words that `redact` leaves; never where `capture` or a
+            switch of the environment keeps words from being recorded.
+
+    Raises:
+        InputError: An argument has a value that cannot be used.
     """
 
     def __init__(
@@ -39,8 +52,14 @@ class Telemetry:
         redact: Callable[[str], str] | None = None,
         rewriter: str = "default",
         session_id: str | None = None,
+        log: TripleLog | None = None,
+        judge: Judge | None = None,
     ) -> None:
+        for name, value, kind in (("log", log, TripleLog), ("judge", judge, Judge)):
+            if value is not None:
+                arguments.instance(name, value, kind)
         self._content = content_from(capture, redact)
+        self._keeper = Keeper(whole(self._content), log, judge, self.failed, self._judged)
         self._rewriter = rewriter
         self._session_id = session_id
         self._told: tuple[Decision, Attributes] | None = None  # the last decision's: two spans carry it
@@ -86,58 +105,70 @@ class Telemetry:
     @contained
     def checked(self, span: Span, conversation: Conversation, decision: Decision, seconds: float) -> None:
         """Tells what a check found: the triple, the verdict as an evaluation result, and how long it took."""
-        span.set(
-            lambda: (
-                names.conversation_attributes(conversation, self._content)
-                | self._decision(decision)
-                | {"gen_ai.evaluation.score.label": names.verdict_of(decision)}
-            )
-        )
+
+        def found() -> Attributes:
+            window = names.window_of(conversation, self._content)
+            told = names.conversation_attributes(conversation, window, self._content) | self._decision(decision)
+            label = {"gen_ai.evaluation.score.label": names.verdict_of(decision)}
+            return told | names.check_attributes(told, window) | label
+
+        span.set(found)
         span.event(names.EVALUATION_EVENT, lambda: names.evaluation_attributes(decision))
         meters = instruments()
         verdict = names.verdict_of(decision)
-        meters.check_duration.record(seconds, {"verdict": verdict})
-        if decision.assessment and decision.assessment.turn:
-            ratio = len(decision.assessment.rewrite) / len(decision.assessment.turn)
-            meters.length_ratio.record(ratio, {"verdict": verdict})
+        meters.check_duration.record(seconds, self._labelled(verdict=verdict))
+        judged = decision.assessment
+        if judged and judged.turn:
+            ratio = len(judged.rewrite) / len(judged.turn)
+            meters.length_ratio.record(ratio, self._labelled(verdict=verdict, profile=judged.profile.value))
 
     @contained
     def decided(self, decision: Decision, profile: Profile, span: Span | None = None) -> None:
         """Counts a decision and its findings, logs it in codes, and stamps the retrieval's and the host's span."""
         self._log(decision)
         meters = instruments()
-        meters.decisions.add(1, self._labels(decision, profile))
+        meters.decisions.add(
+            1,
+            self._labelled(
+                verdict=names.verdict_of(decision),
+                action=decision.action.value,
+                proposed_action=decision.proposed.value,
+                reason=decision.reason.value,
+                dependent=names.dependent_of(decision),
+                profile=profile.value,
+            ),
+        )
         for violation in decision.assessment.violations if decision.assessment else ():
             kind = violation.kind.value if violation.kind else "none"
-            labels = {"fault": violation.fault.value, "kind": kind, "severity": violation.severity.value}
-            meters.violations.add(1, labels)
+            fault, severity = violation.fault.value, violation.severity.value
+            meters.violations.add(1, self._labelled(fault=fault, kind=kind, severity=severity))
         if span is not None:
             span.set(lambda: dict(self._decision(decision)))
-            span.stamp_host(
-                lambda: {
-                    "rewriteguard.verdict": names.verdict_of(decision),
-                    "rewriteguard.action": decision.action.value,
-                }
-            )
+            span.stamp_host(decision)
 
     @contained
     def found(self, span: Span, arm: str, items: Sequence[Any], scores: Sequence[float | None], vetoed: int) -> None:
         """Tells what one arm found, and how many of its hits were vetoed."""
         span.set(lambda: names.document_attributes(items, scores, self._content))
         if vetoed:
-            instruments().forbidden_hits.add(vetoed, {"arm": arm})
+            instruments().forbidden_hits.add(vetoed, self._labelled(arm=arm))
 
     @contained
     def fused(
-        self, span: Span, k: float, returned: int, weights: Mapping[str, float], ranks: Sequence[Mapping[str, int]]
+        self,
+        span: Span,
+        k: float,
+        items: Sequence[Any],
+        weights: Mapping[str, float],
+        ranks: Sequence[Mapping[str, int]],
     ) -> None:
-        """Tells how the arms were fused; `ranks` has one entry for each returned item, its rank in each arm."""
-        span.set(lambda: names.fusion_attributes(k, returned, weights, ranks))
+        """Tells how the arms were fused; `ranks` has one entry for each of the `items`, its rank in each arm."""
+        span.set(lambda: names.fusion_attributes(k, items, weights, ranks, self._content))
 
     @contained
     def overlap(self, decision: Decision, share: float) -> None:
         """Tells which share of what original and rewrite found was found by both."""
-        instruments().arm_overlap.record(share, {"action": decision.action.value})
+        instruments().arm_overlap.record(share, self._labelled(action=decision.action.value))
 
     @contained
     def returned(
@@ -150,13 +181,65 @@ class Telemetry:
                 | {names.PARTIAL: bool(failed), names.FAILED_ARMS: list(failed)}
             )
         )
-        instruments().retrieve_duration.record(seconds, {"action": decision.action.value})
+        instruments().retrieve_duration.record(seconds, self._labelled(action=decision.action.value))
+
+    @contained
+    def logged(
+        self,
+        conversation: Conversation,
+        decision: Decision,
+        profile: Profile,
+        *,
+        identity: str | None = None,
+        day: Any = None,
+        metadata: Mapping[str, Any] | None = None,
+        retrieved: Callable[[], Retrieved] | None = None,
+    ) -> None:
+        """Writes a decision to the triple log, and has it judged where it is in the sample.
+
+        Args:
+            conversation: What was asked.
+            decision: What was decided.
+            profile: What kind of rewriter was judged.
+            identity: The result's id; None is the id of the trace around the call, or else a random one.
+            day: The day that "today" meant.
+            metadata: The run's, for its session id.
+            retrieved: Gives what was found, where the guard searched itself.
+        """
+        if self._keeper.log is None and self._keeper.judge is None:
+            return
+        identity = identity or current_trace_id() or uuid4().hex
+        told = {
+            "session_id": self._session(metadata or {}).get("session.id"),
+            "rewriter": self._rewriter,
+            "profile": profile.value,
+            "reference_date": day_of(day),
+        }
+        self._keeper.keep(identity, conversation, decision, told, retrieved)
+
+    @contained
+    def log_answer(self, identity: str, answer: Any) -> None:
+        """Logs the answer that the user got, a string or a message, for readers to join; without a log nothing is done.
+
+        Args:
+            identity: `Result.id`, or the trace id where the host searched.
+            answer: What the user got; it is left out where outputs may not be recorded.
+        """
+        self._keeper.answer(identity, answer)
 
     @contained
     def failed(self, stage: str, error: BaseException) -> None:
         """Counts an error at `stage`, and logs its type but never its text."""
-        instruments().errors.add(1, {"error.type": type(error).__name__, "stage": stage})
+        instruments().errors.add(1, self._labelled(stage=stage) | {names.ERROR_TYPE: type(error).__name__})
         log.info("%s failed: %s", stage, type(error).__name__)
+
+    @contained
+    def _judged(self, verdict: Verdict, outcome: Outcome) -> None:
+        if isinstance(outcome, Exception):
+            self.failed("judge", outcome)
+        else:
+            labels = {"verdict": verdict.value, "judged": outcome.value, "rewriter": self._rewriter}
+            instruments().judgements.add(1, labels)
 
     def _decision(self, decision: Decision) -> Attributes:
         told = self._told
@@ -164,15 +247,9 @@ class Telemetry:
             self._told = told = decision, names.decision_attributes(decision, self._rewriter, self._content)
         return told[1]
 
-    def _labels(self, decision: Decision, profile: Profile) -> dict[str, str | bool]:
-        return {
-            "verdict": names.verdict_of(decision),
-            "action": decision.action.value,
-            "reason": decision.reason.value,
-            "dependent": names.dependent_of(decision),
-            "profile": profile.value,
-            "rewriter": self._rewriter,
-        }
+    def _labelled(self, **labels: str | bool) -> dict[str, str | bool]:
+        """The attributes of a metric: all carry the rewriter's label, so that each can be told by rewriter."""
+        return labels | {"rewriter": self._rewriter}
 
     def _session(self, metadata: Mapping[str, Any]) -> Attributes:
         ambient = otel_context.get_value("session.id")

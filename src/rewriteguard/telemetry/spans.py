@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.trace import Status, StatusCode
 
+from rewriteguard.decision import Decision
 from rewriteguard.telemetry import names
-from rewriteguard.telemetry.contain import contained, say_once
+from rewriteguard.telemetry.contain import contained
 from rewriteguard.telemetry.content import Content
+from rewriteguard.telemetry.host import Host, span_of, stamp
 from rewriteguard.telemetry.names import FIXED, Attributes, SpanName
-
-
-class Host(Protocol):
-    """The run of a host framework, as LangChain's run managers tell it."""
-
-    run_id: Any
-    handlers: Sequence[Any]
 
 
 class Span:
@@ -52,7 +47,7 @@ class Span:
     @property
     def trace_id(self) -> str | None:
         """The trace's id in 32 hex digits; None where the span is not recorded."""
-        return trace.format_trace_id(self._span.get_span_context().trace_id) if self.recording else None
+        return _trace_id(self._span)
 
     def __enter__(self) -> Self:
         self._open()
@@ -80,10 +75,12 @@ class Span:
             self._span.add_event(name, build())
 
     @contained
-    def stamp_host(self, build: Callable[[], Attributes]) -> None:
-        """Sets attributes on the span of the host framework's own run, where there is one."""
+    def stamp_host(self, decision: Decision) -> None:
+        """Writes the decision, in codes, on the host framework's own run, as attributes, metadata and tags."""
         if self._host_span is not None and self._host_span.is_recording():
-            self._host_span.set_attributes(build())
+            self._host_span.set_attributes(names.host_attributes(decision))
+        if self._host is not None:
+            stamp(self._host, names.host_metadata(decision), names.host_tags(decision))
 
     @contained
     def failed(self, error: BaseException) -> None:
@@ -103,7 +100,7 @@ class Span:
     def _open(self) -> None:
         parent = None
         if self._host is not None:
-            self._host_span = _span_of(self._host)
+            self._host_span = span_of(self._host)
             if self._host_span is not None:
                 parent = trace.set_span_in_context(self._host_span)
         current = tracer()
@@ -121,10 +118,15 @@ class Span:
         self._span.end()
 
 
+def current_trace_id() -> str | None:
+    """The id of the trace around the call in 32 hex digits; None where none is recorded."""
+    return _trace_id(trace.get_current_span())
+
+
 @contextmanager
 def below(host: Host | None) -> Iterator[None]:
     """Places the spans that are opened inside below the span of the host's run, where there is one."""
-    span = None if host is None else _span_of(host)
+    span = None if host is None else span_of(host)
     token = None if span is None else otel_context.attach(trace.set_span_in_context(span))
     try:
         yield
@@ -139,30 +141,10 @@ def tracer() -> trace.Tracer:
     return trace.get_tracer("rewriteguard")
 
 
+def _trace_id(span: trace.Span) -> str | None:
+    return trace.format_trace_id(span.get_span_context().trace_id) if span.is_recording() else None
+
+
 def _is_unset(provider: trace.TracerProvider) -> bool:
     """True where the application has set no provider."""
     return isinstance(provider, trace.ProxyTracerProvider)
-
-
-def _span_of(host: Host) -> trace.Span | None:
-    """The span that a tracing handler opened for the host's run; OpenInference and Langfuse are known."""
-    for find in (_by_get_span, _by_run_table):
-        for handler in getattr(host, "handlers", ()):
-            try:
-                span = find(handler, host.run_id)
-            except Exception as error:  # noqa: BLE001 - a handler of another library
-                say_once("host_span", error)
-                continue
-            if isinstance(span, trace.Span):
-                return span
-    return None
-
-
-def _by_get_span(handler: Any, run_id: Any) -> Any:
-    get = getattr(handler, "get_span", None)
-    return get(run_id) if callable(get) else None
-
-
-def _by_run_table(handler: Any, run_id: Any) -> Any:
-    """Langfuse keeps its span in a private table and leaves the ambient context empty in asynchronous runs."""
-    return getattr(getattr(handler, "_runs", {}).get(run_id), "_otel_span", None)

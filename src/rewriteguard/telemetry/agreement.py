@@ -1,0 +1,140 @@
+"""How far a judging model agrees with people: a table of counts, and Cohen's kappa with its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from rewriteguard.assessment import Verdict
+from rewriteguard.errors import InputError
+
+_VERDICTS = tuple(Verdict)
+_NORMAL = 1.959964  # the standard normal's 97.5 % quantile
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What a model answered about rewrites that people had labelled.
+
+    Attributes:
+        confusion: Rows counted by human label (outer) and by the model's answer (inner), both in the order preserved,
+            changed, uncertain.
+        unreadable: Rows without a verdict: the model failed, or answered something else.
+        prompt: Stands for the prompt that was asked; the figures hold for no other.
+    """
+
+    confusion: tuple[tuple[int, ...], ...]
+    unreadable: int
+    prompt: str
+
+    @property
+    def rows(self) -> int:
+        """The rows that have both verdicts."""
+        return sum(map(sum, self.confusion))
+
+    @property
+    def agreement(self) -> float:
+        """The share of the rows with both verdicts in which they are the same."""
+        return self._same / self.rows
+
+    @property
+    def kappa(self) -> float | None:
+        """Cohen's kappa: agreement beyond chance, 1 at best; None where both gave one and the same verdict throughout.
+
+        Source: J. Cohen, A coefficient of agreement for nominal scales, Educ. Psychol. Meas. 20 (1960).
+        """
+        return None if self._chance == 1 else (self.agreement - self._chance) / (1 - self._chance)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of kappa, for large samples; it has no width where all verdicts agree.
+
+        Source: J. L. Fleiss, J. Cohen, B. S. Everitt, Large sample standard errors of kappa and weighted kappa,
+        Psychol. Bull. 72 (1969), equation 13.
+        """
+        kappa = self.kappa
+        if kappa is None:
+            return None
+        shares = [[count / self.rows for count in row] for row in self.confusion]
+        human, model = self._margins
+        places = range(len(shares))
+        same = sum(shares[i][i] * (1 - (human[i] + model[i]) * (1 - kappa)) ** 2 for i in places)
+        other = sum(shares[i][j] * (model[i] + human[j]) ** 2 for i in places for j in places if i != j)
+        correction = (kappa - self._chance * (1 - kappa)) ** 2
+        variance = (same + (1 - kappa) ** 2 * other - correction) / (1 - self._chance) ** 2 / self.rows
+        half = _NORMAL * math.sqrt(max(0.0, variance))
+        return max(-1.0, kappa - half), min(1.0, kappa + half)
+
+    def explain(self) -> str:
+        """The figures for a person, with the table of counts."""
+        lines = [f"{self.rows} rows, {self.unreadable} without a verdict; agreement {self.agreement:.1%}"]
+        if self.kappa is not None and self.interval is not None:
+            low, high = self.interval
+            lines.append(f"Cohen's kappa {self.kappa:.2f} (95 % interval {low:.2f} to {high:.2f})")
+        lines.append("human \\ judge".ljust(14) + "".join(verdict.value.rjust(11) for verdict in _VERDICTS))
+        for verdict, row in zip(_VERDICTS, self.confusion, strict=True):
+            lines.append(verdict.value.ljust(14) + "".join(f"{count:11,}" for count in row))
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Counts and figures as plain JSON values, to be kept beside the application."""
+        return {
+            "confusion": {
+                human.value: {model.value: count for model, count in zip(_VERDICTS, row, strict=True)}
+                for human, row in zip(_VERDICTS, self.confusion, strict=True)
+            },
+            "unreadable": self.unreadable,
+            "prompt": self.prompt,
+            "rows": self.rows,
+            "agreement": self.agreement,
+            "kappa": self.kappa,
+            "interval": list(self.interval) if self.interval else None,
+        }
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Self:
+        """The calibration that `to_dict` told.
+
+        Raises:
+            InputError: It told no such thing.
+        """
+        try:
+            confusion = tuple(tuple(int(told["confusion"][h][m]) for m in _VERDICTS) for h in _VERDICTS)
+            return cls(confusion, int(told["unreadable"]), str(told["prompt"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"calibration: expected what Calibration.to_dict() gave; {error!r}") from None
+
+    @property
+    def _same(self) -> int:
+        return sum(row[place] for place, row in enumerate(self.confusion))
+
+    @property
+    def _margins(self) -> tuple[list[float], list[float]]:
+        """The share of each verdict among the human labels, and among the model's answers."""
+        return [sum(row) / self.rows for row in self.confusion], [
+            sum(column) / self.rows for column in zip(*self.confusion, strict=True)
+        ]
+
+    @property
+    def _chance(self) -> float:
+        return math.fsum(human * model for human, model in zip(*self._margins, strict=True))
+
+
+def calibration_of(pairs: Iterable[tuple[Verdict, Verdict | None]], prompt: str) -> Calibration:
+    """The calibration of human labels with the model's answers; None is an answer without a verdict.
+
+    Raises:
+        InputError: No answer has a verdict.
+    """
+    counts = {(human, model): 0 for human in _VERDICTS for model in _VERDICTS}
+    unreadable = 0
+    for human, model in pairs:
+        if model is None:
+            unreadable += 1
+        else:
+            counts[human, model] += 1
+    if not any(counts.values()):
+        raise InputError(f"rows: the model gave no verdict on any of {unreadable} rows")
+    return Calibration(tuple(tuple(counts[h, m] for m in _VERDICTS) for h in _VERDICTS), unreadable, prompt)

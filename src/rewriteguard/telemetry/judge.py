@@ -1,0 +1,212 @@
+"""A second opinion on a sample of decisions: a chat model, asked beside the requests."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from hashlib import blake2b
+from queue import Full
+from threading import Lock, Thread
+from types import TracebackType
+from typing import Any, Self
+
+from rewriteguard import arguments
+from rewriteguard.assessment import Verdict
+from rewriteguard.conversation import Conversation, text_from
+from rewriteguard.errors import HistoryError, InputError
+from rewriteguard.telemetry.agreement import Calibration, calibration_of
+from rewriteguard.telemetry.question import PROMPT, Messages, messages_of, verdict_in
+
+Outcome = Verdict | Exception
+_CONFIG = {"run_name": "rewriteguard.judge", "tags": ["rewriteguard:judge"]}
+
+
+class Judge:
+    """Asks a chat model about a sample of the guard's verdicts, for `Telemetry(judge=...)`.
+
+    The model is asked in a thread of its own, one question after another. It holds up no retrieval and can fail none:
+    where `waiting` questions wait, further ones are dropped and counted. It is asked only once it is calibrated, since
+    figures of a judge that nobody has judged say nothing.
+
+    Args:
+        model: Any LangChain chat model: an object whose `invoke` takes messages.
+        rate: The share of the decisions that are judged, from 0 to 1. The result's id decides which, so that the same
+            ones are drawn again.
+        only: The guard's verdict on decisions that are judged, or several verdicts; None is any.
+        calibration: How far the model agrees with people; None until `calibrate` has found it.
+        waiting: How many questions may wait.
+
+    Raises:
+        InputError: An argument has a value that cannot be used, or the calibration was made with another prompt.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        rate: float,
+        only: Verdict | Iterable[Verdict] | None = Verdict.UNCERTAIN,
+        *,
+        calibration: Calibration | None = None,
+        waiting: int = 100,
+    ) -> None:
+        if not callable(getattr(model, "invoke", None)):
+            raise InputError(f"model: expected a chat model with `invoke`, got {type(model).__name__}")
+        if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate <= 1:
+            raise InputError(f"rate: expected a share from 0 to 1, got {rate!r}")
+        if waiting is None:
+            raise InputError("waiting: expected a whole number above 0, got None")
+        arguments.count("waiting", waiting)
+        self._model = model
+        self._rate = rate
+        self._only = _verdicts(only)
+        self._waiting = waiting
+        self._calibration = None if calibration is None else _checked(calibration)
+        self._line = _Line(os.getpid())
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """How far the model agrees with people; None where that is not known yet."""
+        return self._calibration
+
+    def calibrate(self, rows: Iterable[Mapping[str, Any]]) -> Calibration:
+        """How far the model agrees with people, after asking it about each row; from now on it is asked about samples.
+
+        Args:
+            rows: Rewrites with a human label: `original` (or `turn`), `rewrite`, `verdict` and, where there is one,
+                `history` in any supported form. All of them are asked about, also those that `only` leaves out.
+
+        Raises:
+            InputError: A row cannot be read, or the model gave no verdict on any row.
+            HistoryError: The history of a row has an unknown shape.
+        """
+        asked = [_labelled(number, row) for number, row in enumerate(rows)]
+        self._calibration = calibration_of(((label, self._answered(question)) for label, question in asked), PROMPT)
+        return self._calibration
+
+    def wants(self, identity: str, verdict: Verdict) -> bool:
+        """Whether a decision is in the sample: by its verdict, and by a hash of the result's id."""
+        if verdict not in self._only:
+            return False
+        drawn = int.from_bytes(blake2b(identity.encode("utf-8", "replace"), digest_size=8).digest())
+        return drawn < self._rate * 2**64
+
+    def ask_later(self, messages: Messages, tell: Callable[[Outcome], None]) -> None:
+        """Has the model asked beside this call; `tell` gets its verdict or error, or `queue.Full` where it was dropped.
+
+        Args:
+            messages: What the model is asked.
+            tell: Called once, in any thread; it must not raise.
+        """
+        if not self._own().add(partial(self._ask, messages, tell), self._waiting):
+            tell(Full())
+
+    def close(self, seconds: float = 10.0) -> None:
+        """Takes no more questions, and waits until the model has answered those that wait, at most `seconds`."""
+        self._own().close(seconds)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies have a queue of their own."""
+        keywords = partial(Judge, calibration=self._calibration, waiting=self._waiting)
+        return keywords, (self._model, self._rate, self._only)
+
+    def _ask(self, messages: Messages, tell: Callable[[Outcome], None]) -> None:
+        try:
+            outcome: Outcome = self._verdict(messages)
+        except Exception as error:  # noqa: BLE001 - the model's failure, or an answer that cannot be read: it is counted
+            outcome = error
+        tell(outcome)
+
+    def _answered(self, messages: Messages) -> Verdict | None:
+        try:
+            return self._verdict(messages)
+        except Exception:  # noqa: BLE001 - one failed call must not throw the others away; the calibration counts it
+            return None
+
+    def _verdict(self, messages: Messages) -> Verdict:
+        return verdict_in(self._model.invoke(messages, _CONFIG))
+
+    def _own(self) -> _Line:
+        """The waiting questions of this process: a fork has no thread that would ask those of its parent."""
+        pid = os.getpid()
+        if self._line.pid != pid:
+            self._line = _Line(pid)
+        return self._line
+
+
+class _Line:
+    """Jobs that wait for one thread, which lives while there are any."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._lock = Lock()
+        self._jobs: deque[Callable[[], None]] = deque()
+        self._worker: Thread | None = None
+        self._closed = False
+
+    def add(self, job: Callable[[], None], most: int) -> bool:
+        """Whether the job was taken."""
+        with self._lock:
+            if self._closed or len(self._jobs) >= most:
+                return False
+            if self._worker is None:
+                worker = Thread(target=self._work, name="rewriteguard-judge", daemon=True)
+                worker.start()  # it waits for the lock; where the system gives no thread, nothing was taken
+                self._worker = worker
+            self._jobs.append(job)
+            return True
+
+    def close(self, seconds: float) -> None:
+        with self._lock:
+            self._closed = True
+            worker = self._worker
+        if worker is not None:
+            worker.join(seconds)
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._jobs:
+                    self._worker = None
+                    return
+                job = self._jobs.popleft()
+            job()
+
+
+def _verdicts(only: Verdict | Iterable[Verdict] | None) -> frozenset[Verdict]:
+    if only is None:
+        return frozenset(Verdict)
+    try:
+        return frozenset(map(Verdict, (only,) if isinstance(only, str) else only))
+    except (TypeError, ValueError):
+        raise InputError(f"only: expected a Verdict, several or None, got {only!r}") from None
+
+
+def _checked(calibration: Calibration) -> Calibration:
+    arguments.instance("calibration", calibration, Calibration)
+    if calibration.prompt != PROMPT:
+        raise InputError("calibration: it was made with the prompt of another version; calibrate the judge again")
+    return calibration
+
+
+def _labelled(number: int, row: Any) -> tuple[Verdict, Messages]:
+    """The human label of a row, and what the model is asked about it."""
+    if not isinstance(row, Mapping):
+        raise InputError(f"rows[{number}]: expected a mapping, got {type(row).__name__}")
+    label = row.get("verdict")
+    if label not in tuple(Verdict):
+        raise InputError(f"rows[{number}]: verdict: expected preserved, changed or uncertain, got {label!r}")
+    try:
+        conversation = Conversation.read(row.get("original", row.get("turn")), row.get("history"))
+        rewrite = text_from(row.get("rewrite"), "rewrite")
+    except (InputError, HistoryError) as error:
+        raise type(error)(f"rows[{number}]: {error}") from None
+    history = [{"role": each.role.value, "content": each.text} for each in conversation.history]
+    return Verdict(label), messages_of(conversation.turn, rewrite, history)
