@@ -22,7 +22,7 @@ from typer.testing import CliRunner, Result
 
 from rewriteguard import Guard
 from rewriteguard.assessment import Verdict
-from rewriteguard.audit import Tally, read_row
+from rewriteguard.audit import Line, Tally, read_row
 from rewriteguard.cli import app
 from rewriteguard.report.chart import HEIGHT, WIDTH, charts
 from rewriteguard.report.entry import Entry, entry_of, rank
@@ -128,7 +128,7 @@ def report(tmp_path: Path, rows: list[Any], *args: str, name: str = "page.html")
 def entry(guard: Guard, row: dict[str, Any], line: int = 1) -> Entry:
     triple = read_row(row)
     assert triple is not None
-    return entry_of(line, triple, guard.check(triple.conversation.turn, triple.rewrite, triple.conversation))
+    return entry_of(Line(line), triple, guard.check(triple.conversation.turn, triple.rewrite, triple.conversation))
 
 
 def marked(items: list[Any]) -> list[tuple[str, str]]:
@@ -349,7 +349,7 @@ def test_words_that_no_document_holds(guard: Guard) -> None:
         unknown.add(entry(guard, {"original": turn, "rewrite": rewrite}, line))
     assert unknown.size == 9
     found = {word.word: (word.rows, word.by_user, word.lines) for word in unknown.most_frequent()}
-    assert found == {"straße": (1, 1, [1]), "strasse": (1, 0, [1]), "domes": (1, 0, [2])}
+    assert found == {"straße": (1, 1, [(0, 1)]), "strasse": (1, 0, [(0, 1)]), "domes": (1, 0, [(0, 2)])}
     assert "domes" in next(word.example for word in unknown.most_frequent() if word.word == "domes")
 
 
@@ -373,7 +373,7 @@ def summed(*moments: str) -> Summary:
     for number, moment in enumerate(moments):
         verdict = Verdict.CHANGED if number % 2 else Verdict.PRESERVED
         at = datetime.fromisoformat(moment).replace(tzinfo=UTC)
-        summary.add(Entry(number, verdict, (), (), None, False, at, "", "", {}))
+        summary.add(Entry(0, number, verdict, (), (), None, False, at, "", "", {}))
     return summary
 
 
@@ -436,6 +436,21 @@ def test_rows_over_time_stand_in_the_table(tmp_path: Path) -> None:
     assert "3 of 6 rows carry a timestamp" in page.text
 
 
+def test_rows_of_several_logs_name_theirs(tmp_path: Path) -> None:
+    logs = [tmp_path / f"day{number}.jsonl" for number in range(5)]
+    for log in logs:
+        log.write_text(json.dumps(ROWS[1]) + "\n", "utf-8")
+    (tmp_path / "words").write_text("which", "utf-8")
+    target = tmp_path / "page.html"
+    done = run("audit", *map(str, logs), "--html", str(target), "--vocabulary", str(tmp_path / "words"), "--jobs", "2")
+    assert done.exit_code == 0, done.output
+    page = Read(target.read_text("utf-8"))
+    assert [(row["file"], row["line"]) for row in page.rows] == [(number, 1) for number in range(5)]
+    assert json.loads(page.scripts[0])["logs"] == [str(log) for log in logs]
+    assert f"{logs[2]} and 2 more" in page.text
+    assert f"{logs[1]} line 1" in page.text
+
+
 def test_a_long_log_takes_no_more_memory(tmp_path: Path, guard: Guard) -> None:
     one = entry(guard, ROWS[3])
     big = replace(one, shown={**one.shown, "why": "x" * 5_000})
@@ -445,10 +460,10 @@ def test_a_long_log_takes_no_more_memory(tmp_path: Path, guard: Guard) -> None:
     ):
         page = Page(rows, ["how"])
         page.add([big] * 10)
-        page.write(io.StringIO(), "warm.jsonl", Tally())
+        page.write(io.StringIO(), ["warm.jsonl"], Tally())
         tracemalloc.start()
         page.add(big for _ in range(3_000))
-        page.write(out, "long.jsonl", Tally())
+        page.write(out, ["long.jsonl"], Tally())
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert (tmp_path / "page").stat().st_size > 15_000_000
@@ -458,7 +473,7 @@ def test_a_long_log_takes_no_more_memory(tmp_path: Path, guard: Guard) -> None:
 def test_a_label_for_each_row_makes_no_endless_table() -> None:
     summary = Summary()
     for number in range(500):
-        summary.add(Entry(number, Verdict.PRESERVED, (), (), f"run {number}", False, None, "", "", {}))
+        summary.add(Entry(0, number, Verdict.PRESERVED, (), (), f"run {number}", False, None, "", "", {}))
     assert len(summary.groups("system")) == 101
     assert sum(group.rows for group in summary.groups("system")) == 500
 

@@ -160,7 +160,7 @@ def _audit(
             if page is not None:
                 page.add(part.views)
         if page is not None and html_target is not None:
-            page.write(html_target, ", ".join(file.name for file in files), tally)
+            page.write(html_target, [files[0].name] if len(files) == 1 else [str(file) for file in files], tally)
     return tally
 
 

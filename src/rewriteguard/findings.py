@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rewriteguard.audit import Triple
     from rewriteguard.guard import Guard
 
-    View = Callable[[int, Triple, Assessment], Any]
+    View = Callable[[Line, Triple, Assessment], Any]
 
 _PART = 32  # lines of each process that are read at once: less than a second of work
 _AHEAD = 3  # parts that are given out before the first is waited for, so that no process waits and few lines are held
@@ -56,7 +56,7 @@ def find(lines: Iterable[Line], jobs: int = 1, view: View | None = None) -> Gene
     Args:
         lines: The lines of the log; no more of them are held than the processes work on.
         jobs: In how many processes they are checked; 1 is this process.
-        view: Called with the number, triple and finding of each line where it is checked; a function of a module, so
+        view: Called with each line, its triple and its finding where it is checked; a function of a module, so
             that processes can be told of it.
     """
     if jobs == 1:
@@ -162,7 +162,7 @@ def _checked(part: Sequence[Line], view: View | None, guard: Guard | None = None
             about = _about(line.triple)
             records.append({**place, "id": line.triple.id, **about, **assessment.to_dict()})
             if view is not None:
-                views.append(view(line.number, line.triple, assessment))
+                views.append(view(line, line.triple, assessment))
     return Part(tally, tuple(records), tuple(views))
 
 

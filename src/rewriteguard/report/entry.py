@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from rewriteguard.assessment import Assessment, Violation
-    from rewriteguard.audit import Triple
+    from rewriteguard.audit import Line, Triple
     from rewriteguard.conversation import Message
 
 _LONGEST = 1_200  # characters of a turn, a rewrite or an explanation that are shown
@@ -32,7 +32,8 @@ class Entry:
     """What the page counts and shows of one rewrite.
 
     Attributes:
-        line: Number of its line in the log, from 1.
+        file: The place of its log among those that are read.
+        line: Number of its line there, from 1.
         verdict: The finding.
         faults: The faults found, each once, sorted.
         kinds: The kinds of token they are about, each once, sorted.
@@ -44,6 +45,7 @@ class Entry:
         shown: The row of the page as JSON values.
     """
 
+    file: int
     line: int
     verdict: Verdict
     faults: tuple[str, ...]
@@ -56,12 +58,13 @@ class Entry:
     shown: dict[str, Any]
 
 
-def entry_of(line: int, triple: Triple, assessment: Assessment) -> Entry:
+def entry_of(line: Line, triple: Triple, assessment: Assessment) -> Entry:
     """The entry of one finding."""
     violations = assessment.violations
     moment = moment_of(triple.timestamp)
     return Entry(
-        line=line,
+        file=line.file,
+        line=line.number,
         verdict=assessment.verdict,
         faults=tuple(sorted({violation.fault.value for violation in violations})),
         kinds=tuple(sorted({violation.kind.value for violation in violations if violation.kind})),
@@ -93,10 +96,11 @@ def rank(assessment: Assessment) -> int:
     return number
 
 
-def _shown(line: int, triple: Triple, moment: datetime | None, assessment: Assessment) -> dict[str, Any]:
+def _shown(line: Line, triple: Triple, moment: datetime | None, assessment: Assessment) -> dict[str, Any]:
     history = triple.conversation.history
     row: dict[str, Any] = {
-        "line": line,
+        "file": line.file,
+        "line": line.number,
         "rank": rank(assessment),
         "verdict": assessment.verdict.value,
         "dependent": assessment.dependent,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rewriteguard.report.summary import Group
 
 _WORDS = 500  # unknown words that the page lists
+_NAMED = 3  # logs that the title names
 _VERDICTS = (Verdict.CHANGED, Verdict.UNCERTAIN, Verdict.PRESERVED)
 
 
@@ -52,15 +53,16 @@ class Page:
                 self._unknown.add(entry)
             self._rows.write(inert_json(entry.shown) + "\n")
 
-    def write(self, target: TextIO, log: str, tally: Tally) -> None:
-        """Writes the page about a log of that name; `tally` says how many lines could not be read."""
+    def write(self, target: TextIO, logs: Sequence[str], tally: Tally) -> None:
+        """Writes the page about logs of these names; `tally` says how many lines could not be read."""
         script = _asset("report.js")
         unit, periods = self._summary.periods()
         pieces = (
             _environment()
             .get_template("report.html.j2")
             .generate(
-                log=log,
+                logs=logs,
+                about=_about(logs),
                 version=rewriteguard.__version__,
                 tally=tally,
                 summary=self._summary,
@@ -75,7 +77,7 @@ class Page:
                 script=Markup(script),
                 script_hash=b64encode(sha256(script.encode()).digest()).decode(),
                 kinds=KIND_NAMES,
-                labels=Markup(inert_json(KIND_NAMES)),
+                names=Markup(inert_json({"kinds": KIND_NAMES, "logs": logs})),
                 rows=self._read_rows(),
             )
         )
@@ -112,6 +114,11 @@ def _environment() -> Environment:
 
 def _asset(name: str) -> str:
     return resources.files("rewriteguard.report").joinpath(name).read_text("utf-8")
+
+
+def _about(logs: Sequence[str]) -> str:
+    more = len(logs) - _NAMED
+    return ", ".join(logs[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _percent(value: float) -> str:

@@ -3,11 +3,11 @@
   const FIRST = 25, MORE = 100;
   const byId = (id) => document.getElementById(id);
   const rows = JSON.parse(byId("data").textContent);
-  const kinds = JSON.parse(byId("kinds").textContent);
+  const {kinds, logs} = JSON.parse(byId("names").textContent);
   const form = byId("filters"), list = byId("list"), count = byId("count"), more = byId("more"), search = byId("search");
   const selects = ["fault", "kind", "dependence", "system"].map(byId).filter((select) => select);
   const verdicts = [...form.elements.verdict];
-  const ranked = [...rows].sort((a, b) => b.rank - a.rank || a.line - b.line);
+  const ranked = [...rows].sort((a, b) => b.rank - a.rank);
   const texts = new Map();
   let found = [], shown = 0;
 
@@ -119,11 +119,12 @@
   }
 
   function card(row, number) {
-    const heading = make("h3", {id: `row-${row.line}-${number}`},
+    const heading = make("h3", {id: `row-${number}`},
       make("span", {class: "number"}, `${number}`), " ", make("span", {class: `badge ${row.verdict}`}, row.verdict));
     const codes = make("ul", {class: "codes", "aria-label": "Findings"}, ...row.codes.map(([code, severity]) =>
       make("li", {class: severity}, codeName(code), severity === "minor" ? " (minor)" : "")));
-    const about = [`line ${row.line}`, row.time && `${row.time} UTC`, row.system,
+    const place = logs.length > 1 ? `${logs[row.file]}, line ${row.line}` : `line ${row.line}`;
+    const about = [place, row.time && `${row.time} UTC`, row.system,
       row.dependent ? "needs the conversation" : "complete by itself"].filter((part) => part);
     const meta = make("p", {class: "meta"}, ...about.flatMap((part, place) => [place ? " · " : "", make("bdi", {}, part)]));
     if (row.id !== undefined) meta.append(" · ", make("bdi", {class: "id"}, row.id));
@@ -131,7 +132,7 @@
       make("dt", {}, "Turn"), make("dd", {class: "said"}, marked(row.turn)),
       make("dt", {}, "Rewrite"), make("dd", {class: "said"}, marked(row.rewrite)));
     const details = make("details", {}, make("summary", {}, "Evidence", make("span", {class: "unseen"},
-      ` of turn ${number}, line ${row.line}`)), ...evidence(row));
+      ` of turn ${number}`)), ...evidence(row));
     const article = make("article", {class: `card ${row.verdict}`, "aria-labelledby": heading.id},
       make("header", {}, heading, ...(row.codes.length ? [codes] : []), meta), pair, details);
     return make("li", {}, article);

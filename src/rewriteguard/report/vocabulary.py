@@ -25,14 +25,14 @@ class UnknownWord:
         word: In lower case.
         rows: How many rewrites hold it.
         by_user: In how many of those the user's turn holds it too.
-        lines: The first lines of the log whose rewrite holds it.
+        lines: The first lines whose rewrite holds it: the place of the log, and the number of the line.
         example: The first such rewrite.
     """
 
     word: str
     rows: int = 0
     by_user: int = 0
-    lines: list[int] = field(default_factory=list)
+    lines: list[tuple[int, int]] = field(default_factory=list)
     example: str = ""
 
 
@@ -67,7 +67,7 @@ class UnknownWords:
             found.by_user += word in said
             found.example = found.example or _around(word, entry.rewrite)
             if len(found.lines) < _EXAMPLES:
-                found.lines.append(entry.line)
+                found.lines.append((entry.file, entry.line))
 
     def most_frequent(self) -> list[UnknownWord]:
         """The words, those of the most rewrites first."""
