@@ -26,7 +26,7 @@ from rewriteguard.audit import Line, Tally, read_row
 from rewriteguard.cli import app
 from rewriteguard.report.chart import HEIGHT, WIDTH, charts
 from rewriteguard.report.entry import Entry, entry_of, rank
-from rewriteguard.report.marks import Mark, pieces
+from rewriteguard.report.marks import Mark, marks_of_rewrite, marks_of_turn, pieces
 from rewriteguard.report.moment import moment_of
 from rewriteguard.report.page import Page
 from rewriteguard.report.shares import share
@@ -220,6 +220,13 @@ def test_every_status_is_marked(guard: Guard) -> None:
     assert any("1931" in text and status == "invented" for text, status in marked(invented["rewrite"]))
     unresolved = entry(guard, ROWS[4]).shown
     assert ("it", "unresolved") in marked(unresolved["turn"] + unresolved["rewrite"])
+
+
+def test_what_no_rule_blames_is_marked_all_the_same(guard: Guard) -> None:
+    turn = marks_of_turn(replace(guard.check(ASKED, ROWS[1]["rewrite"]), violations=()))
+    assert {(mark.status, mark.kind) for mark in turn} >= {("dropped", "negation"), ("dropped", "time")}
+    found = replace(guard.check(ROWS[5]["original"], ROWS[5]["rewrite"], HISTORY), violations=())
+    assert ("invented", "time") in {(mark.status, mark.kind) for mark in marks_of_rewrite(found)}
 
 
 def test_marks_stand_where_the_words_do_beside_wide_characters(guard: Guard) -> None:
