@@ -208,6 +208,7 @@ def test_audit_finds_in_a_triple_log_what_was_found_when_it_was_written(tmp_path
     assert "5 checked, 1 without a rewrite, 0 lines" in done.stdout
     rows = [json.loads(line) for line in triples.path.read_text("utf-8").splitlines()]
     written = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert rows[1]["rewrite"] == f"Rewritten query: {LOST[1]}"  # as it came: a later check cleans it anew
     assert [row["verdict"] for row in written] == verdicts[:5]
     assert [(row["id"], row["timestamp"]) for row in written] == [(row["id"], row["timestamp"]) for row in rows[:5]]
 

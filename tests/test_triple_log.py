@@ -183,7 +183,7 @@ def test_a_long_history_is_cut_to_its_last_messages(log):
 
 
 def test_several_rewrites_of_one_turn_are_a_list(log, guard):
-    several = ["parking permit price", "cost of a second parking permit"]
+    several = ["parking permit price", '"cost of a second parking permit"']
     safe_rewrite(TURN, lambda turn: several, HISTORY, guard=guard, telemetry=Telemetry(log=log))
     (row,) = rows(log)
     assert row["rewrite"] == several

@@ -203,8 +203,9 @@ def test_each_metric_answers_with_the_right_number(prometheus: Prometheus, query
 
 
 def metric_names() -> list[str]:
+    """All but the judge's: the workload has no judge, and tests/test_judge.py counts it."""
     made = make_instruments(MeterProvider().get_meter("rewriteguard"))
-    return [getattr(made, field.name).name for field in fields(Instruments)]
+    return [getattr(made, field.name).name for field in fields(Instruments) if field.name != "judgements"]
 
 
 @pytest.mark.parametrize("name", metric_names())
