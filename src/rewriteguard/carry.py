@@ -50,15 +50,21 @@ _NUMBERED = "|".join(
 )
 # What may be a code although it is made of plain words and short numbers; of numbers only a year is none.
 _CODE = re.compile(
-    rf"""
-    (?P<shouted> \b [A-Z]{{2,8}} [ \t]? \d{{1,4}} \b )                     # LH 442, HTTP 404
-    | (?P<letters> \b [A-Z]{{6,64}} \b )                                   # a booking code of letters alone
-    | (?P<path> \b \w{{1,32}} (?: / \w{{1,32}} ){{2,8}} )
-    | (?P<number> \b (?i: {_NUMBERED} ) (?i: [ ] (?: number | no\.? | id ) )? (?: [ ] is | : )? [ ] \#? \d{{1,4}} \b )
-    | (?P<amount> (?<! [\w.,-] ) (?! (?: 1\d | 20 ) \d\d \b ) \d{{1,4}} (?! \w ) )
+    r"""
+    (?P<shouted> \b [A-Z]{2,8} [ \t]? \d{1,4} \b )          # LH 442, HTTP 404
+    | (?P<letters> \b [A-Z]{6,64} \b )                        # a booking code of letters alone
+    | (?P<path> \b \w{1,32} (?: / \w{1,32} ){2,8} )
+    | (?P<year> (?<! [\w.,-] ) (?: 1\d | 20 ) \d\d \b )
+    | (?P<amount> (?<! [\w.,-] ) \d{1,4} (?! \w ) )
     """,
     re.VERBOSE,
 )
+# In front of four digits: what makes a year of them the number of a ticket.
+_ANNOUNCES = re.compile(
+    rf"\b (?: {_NUMBERED} ) (?: [ ] (?: number | no\.? | id ) )? (?: [ ] is | : )? [ ] \#? \Z",
+    re.VERBOSE | re.IGNORECASE,
+)
+_ANNOUNCEMENT = 40  # characters, in which the longest of them stands
 _NO_WORD = "\N{SECTION SIGN}"  # stands in its place, so that what was joined to it becomes no word either
 _JOINT = re.compile(r"[-‐‑–—/]")
 _CONTRACTION = re.compile(r"""(?: ['’] (?: s | t | re | ve | ll | d | m ) ) \Z""", re.VERBOSE | re.IGNORECASE)
@@ -128,7 +134,12 @@ def _with_age(history: Sequence[Message]) -> Iterator[tuple[Message, int]]:
 
 def _read(message: Message) -> str:
     text = message.text[:_READ]
-    return text if message.role is Role.USER else _CODE.sub(_NO_WORD, TEMPLATE.sub(" ", text))
+    return text if message.role is Role.USER else _CODE.sub(_without_code, TEMPLATE.sub(" ", text))
+
+
+def _without_code(found: re.Match[str]) -> str:
+    before = found.string[max(0, found.start() - _ANNOUNCEMENT) : found.start()]
+    return found[0] if found["year"] and not _ANNOUNCES.search(before) else _NO_WORD
 
 
 def _admitted(term: str, said: Mapping[str, str], other_letters: bool) -> str | None:

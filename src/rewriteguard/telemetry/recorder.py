@@ -238,8 +238,7 @@ class Telemetry:
         if isinstance(outcome, Exception):
             self.failed("judge", outcome)
         else:
-            labels = {"verdict": verdict.value, "judged": outcome.value, "rewriter": self._rewriter}
-            instruments().judgements.add(1, labels)
+            instruments().judgements.add(1, self._labelled(verdict=verdict.value, judged=outcome.value))
 
     def _decision(self, decision: Decision) -> Attributes:
         told = self._told
