@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rewriteguard.guard import Guard
+from rewriteguard.telemetry import contain
 
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # read when Haystack is imported; tests send nothing anywhere
 
@@ -23,3 +24,12 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("the shared data folder is not beside the project")
     return folder
+
+
+@pytest.fixture
+def no_switches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No switch of the environment says what may be recorded, and nothing was warned of before."""
+    for name in list(os.environ):
+        if name.startswith(("REWRITEGUARD_", "OPENINFERENCE_", "OTEL_INSTRUMENTATION_GENAI_")):
+            monkeypatch.delenv(name)
+    contain._said.clear()

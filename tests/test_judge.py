@@ -19,7 +19,6 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from fakes import HISTORY, FakeGuard, probe
 from rewriteguard import Calibration, GuardedSearch, HistoryError, InputError, Judge, Telemetry, Verdict
-from rewriteguard.telemetry import contain
 from rewriteguard.telemetry.agreement import calibration_of
 from rewriteguard.telemetry.question import PROMPT, AnswerError, messages_of, verdict_in
 
@@ -29,12 +28,7 @@ CALIBRATED = calibration_of([(Verdict.CHANGED, Verdict.CHANGED), (Verdict.PRESER
 P, C, U = Verdict
 
 
-@pytest.fixture(autouse=True)
-def clean(monkeypatch):
-    for name in list(os.environ):
-        if name.startswith(("REWRITEGUARD_", "OPENINFERENCE_", "OTEL_INSTRUMENTATION_GENAI_")):
-            monkeypatch.delenv(name)
-    contain._said.clear()
+pytestmark = pytest.mark.usefixtures("no_switches")
 
 
 @pytest.fixture

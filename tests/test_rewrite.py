@@ -7,14 +7,15 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from fakes import HISTORY, FakeGuard, probe
-from rewriteguard import rewrite as module
+from rewriteguard import decider as module
 from rewriteguard.assessment import Profile, Verdict
 from rewriteguard.conversation import Conversation
+from rewriteguard.decider import default_guard
 from rewriteguard.decision import Action
 from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.guard import Guard
 from rewriteguard.policy import Policy
-from rewriteguard.rewrite import asafe_rewrite, default_guard, safe_rewrite
+from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
 
 TURN = "And how long does it take?"
 GOOD = "How long does it take to renew a parking permit?"

@@ -19,7 +19,7 @@ from rewriteguard.errors import InputError
 from rewriteguard.policy import Policy
 from rewriteguard.retrieve import GuardedSearch
 from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
-from rewriteguard.telemetry import Telemetry, contain, recorder, spans
+from rewriteguard.telemetry import Telemetry, recorder, spans
 from rewriteguard.telemetry.content import Capture, Content, content_from
 from rewriteguard.telemetry.instruments import Instruments, make_instruments
 
@@ -40,17 +40,7 @@ def search(query):
     return [Document("wombatdoc", place) for place in range(12)]
 
 
-@pytest.fixture(autouse=True)
-def clean(monkeypatch):
-    for name in (
-        "REWRITEGUARD_CAPTURE_CONTENT",
-        "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT",
-        "OPENINFERENCE_HIDE_INPUTS",
-        "OPENINFERENCE_HIDE_OUTPUTS",
-        "OPENINFERENCE_HIDE_RETRIEVAL_DOCUMENTS",
-    ):
-        monkeypatch.delenv(name, raising=False)
-    contain._said.clear()
+pytestmark = pytest.mark.usefixtures("no_switches")
 
 
 @pytest.fixture

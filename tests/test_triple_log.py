@@ -29,7 +29,7 @@ from rewriteguard import GuardedSearch, InputError, Policy, Telemetry, TripleLog
 from rewriteguard.audit import read_lines, read_log
 from rewriteguard.integrations.langchain import GuardedRetriever
 from rewriteguard.integrations.one_query import one_query_from
-from rewriteguard.telemetry import contain, spans, triples
+from rewriteguard.telemetry import spans, triples
 from rewriteguard.telemetry.content import Capture, Content
 
 TURN = "And how much does a second permit cost?"
@@ -37,12 +37,7 @@ REWRITE = "How much does a second parking permit cost?"
 SECRETS = ["second", "permit", "parking", "town desk", "fees-and-fines", "eleven euros"]
 
 
-@pytest.fixture(autouse=True)
-def clean(monkeypatch):
-    for name in list(os.environ):
-        if name.startswith(("REWRITEGUARD_", "OPENINFERENCE_", "OTEL_INSTRUMENTATION_GENAI_")):
-            monkeypatch.delenv(name)
-    contain._said.clear()
+pytestmark = pytest.mark.usefixtures("no_switches")
 
 
 @pytest.fixture
@@ -148,7 +143,8 @@ class Desk(BaseRetriever):
         return [Document("The second permit.", id="fees"), Document("Fines.")]
 
 
-def test_in_langchain_the_id_is_the_run_s_and_the_session_the_thread(log):
+def test_in_langchain_the_id_is_the_run_s_and_the_session_the_thread(log, monkeypatch):
+    monkeypatch.setattr(spans, "tracer", trace.NoOpTracer)  # whatever provider another test has set up
     retriever = GuardedRetriever(
         retriever=Desk(), rewriter=lambda turn: REWRITE, guard=FakeGuard(), telemetry=Telemetry(log=log)
     )

@@ -8,10 +8,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from rewriteguard.conversation import Message, Role
 from rewriteguard.language.lexicon import words
 from rewriteguard.language.stem import stem
+from rewriteguard.reader import MAX_MESSAGES
 from rewriteguard.wrapping import TEMPLATE
 
 # The four settings were chosen on half of the conversations of MTRAG and CAsT 2021-22 with BM25: number of terms,
@@ -22,6 +24,7 @@ _DECAY = 0.7
 _ASSISTANT_SHARE = 0.5
 _ASSISTANT_TF = 2.0
 
+_EXCHANGES = 20  # that are read for the carried query: a word of the first weighs a thousandth of one of the last
 _LONGEST = 64  # code points; a longer run without a space is no word
 
 _STOP = words("carry", "stop")
@@ -116,6 +119,18 @@ def carried_query(turn: str, history: Sequence[Message]) -> CarriedQuery:
     best = sorted(scores, key=lambda form: -scores[form])[:_TERMS]
     terms = [surface[form] for form in best]
     return CarriedQuery(" ".join([turn, *terms]) if terms else turn, tuple(terms))
+
+
+def recent(history: Sequence[Message]) -> tuple[Message, ...]:
+    """What user and assistant said in the last exchanges: what can still give a term to the carried query."""
+    said = [message for message in history if message.role in (Role.USER, Role.ASSISTANT)][-MAX_MESSAGES:]
+    asked = [place for place, message in enumerate(said) if message.role is Role.USER]
+    return tuple(said[asked[-_EXCHANGES] :] if len(asked) > _EXCHANGES else said)
+
+
+def digest(turn: str, history: Sequence[Message]) -> bytes:
+    """Stands for a conversation of any length in the memory of carried queries."""
+    return sha256(repr((turn, [(message.role.value, message.text) for message in history])).encode()).digest()
 
 
 def _share(role: Role, count: int) -> float:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
-from hashlib import sha256
 from threading import Lock
 from typing import Any
 
@@ -15,8 +14,8 @@ from cachetools import LRUCache, cached
 from rewriteguard import arguments, extract
 from rewriteguard.assess import MAX_REWRITE, MAX_TURN, assess, is_dependent, texts_of
 from rewriteguard.assessment import Assessment, Profile
-from rewriteguard.carry import CarriedQuery, carried_query
-from rewriteguard.conversation import Conversation, Message, Role, text_from, texts_from
+from rewriteguard.carry import CarriedQuery, carried_query, digest, recent
+from rewriteguard.conversation import Conversation, text_from, texts_from
 from rewriteguard.decision import Decision, Reason
 from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.extract.base import Extractor, Facts
@@ -25,7 +24,7 @@ from rewriteguard.filter_check import MAX_LIMIT, assess_filter
 from rewriteguard.filter_finding import FilterAssessment
 from rewriteguard.policy import Policy, decide, decide_without_rewrite
 from rewriteguard.query_list import as_they_are, listed_queries
-from rewriteguard.reader import MAX_MESSAGES, Reader
+from rewriteguard.reader import Reader
 from rewriteguard.rows import BATCH_SIZE, Row, check_batch
 from rewriteguard.set_assessment import Member, SetAssessment
 from rewriteguard.sets import assess_set
@@ -34,7 +33,6 @@ from rewriteguard.tokens import ProtectedToken
 _CACHED_CHECKS = 256  # findings that are kept, for a call that is repeated
 _LONGEST_CACHED = 20_000  # characters of a conversation of which a finding is kept, since it is kept with it
 _KEPT_CARRIED = 500_000  # characters of carried queries that are kept
-_EXCHANGES = 20  # that are read for the carried query: a word of the first weighs a thousandth of one of the last
 _DEFAULT_POLICY = Policy()
 _BRIEF = 4  # content words; a turn of fewer has no filler whose loss would help a search
 
@@ -63,7 +61,7 @@ class Guard:
         self._window = history_window
         self._read = Reader(extractors)
         carried: LRUCache[bytes, CarriedQuery] = LRUCache(_KEPT_CARRIED, lambda query: len(query.text) + 1)
-        self._carry: Callable[..., CarriedQuery] = cached(carried, key=_digest, lock=Lock())(carried_query)
+        self._carry: Callable[..., CarriedQuery] = cached(carried, key=digest, lock=Lock())(carried_query)
         found: LRUCache[Any, Assessment] = LRUCache(_CACHED_CHECKS)
         self._assess_again: Callable[..., Assessment] = cached(found, lock=Lock())(self._assess_uncached)
 
@@ -338,7 +336,7 @@ class Guard:
             self._read.together(*texts)
 
     def _carried(self, conversation: Conversation) -> CarriedQuery:
-        return self._carry(conversation.turn, _recent(conversation.history))
+        return self._carry(conversation.turn, recent(conversation.history))
 
     def _assess_uncached(
         self,
@@ -361,15 +359,3 @@ class Guard:
 
 def _is_short(conversation: Conversation) -> bool:
     return sum(len(message.text) for message in conversation.history) + len(conversation.turn) <= _LONGEST_CACHED
-
-
-def _recent(history: Sequence[Message]) -> tuple[Message, ...]:
-    """What user and assistant said in the last exchanges: what can still give a term to the carried query."""
-    said = [message for message in history if message.role in (Role.USER, Role.ASSISTANT)][-MAX_MESSAGES:]
-    asked = [place for place, message in enumerate(said) if message.role is Role.USER]
-    return tuple(said[asked[-_EXCHANGES] :] if len(asked) > _EXCHANGES else said)
-
-
-def _digest(turn: str, history: Sequence[Message]) -> bytes:
-    """Stands for a conversation of any length in the memory of carried queries."""
-    return sha256(repr((turn, [(message.role.value, message.text) for message in history])).encode()).digest()

@@ -11,16 +11,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from rewriteguard.arms import Arm, Flight, Landed, Searcher, Status, copied
+from rewriteguard.arms import Arm, Landed, Searcher, Status, copied
 from rewriteguard.asking import Answer, ask_rewriter
 from rewriteguard.conversation import Conversation
+from rewriteguard.decider import notify, today_in_utc
 from rewriteguard.decision import Action, Decision, Origin, Reason
 from rewriteguard.drivers import Budget, Handle, Runner, compute
 from rewriteguard.errors import ScopeError
+from rewriteguard.flight import Flight
 from rewriteguard.fuse import Fused, fuse, margins
 from rewriteguard.identity import identities
 from rewriteguard.plan import Plan, Request, Result
-from rewriteguard.rewrite import notify, today_in_utc, while_reading
+from rewriteguard.rewrite import while_reading
 from rewriteguard.telemetry import Retrieved, Span
 
 _CHECK = 0.1  # seconds that a check has at least: a rewrite that came in the last moment is not thrown away unread
@@ -34,10 +36,10 @@ async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
         TimeoutError: The time was over before any arm found anything.
         Exception: What the original's search raised, or the next arm's, where all searches failed.
     """
-    telemetry = plan.judge.telemetry
+    telemetry = plan.decider.telemetry
     started = time.perf_counter()
     with telemetry.retrieve(request.conversation, request.host, request.metadata) as span:
-        budget = Budget(None if plan.judge.policy.shadow else plan.timeout)
+        budget = Budget(None if plan.decider.policy.shadow else plan.timeout)
         flight = Flight(runner, _searchers(plan, request), budget)
         try:
             decision = await _decision(runner, plan, request, flight, budget)
@@ -53,7 +55,7 @@ async def hedged_search(runner: Runner, plan: Plan, request: Request) -> Result:
         telemetry.logged(
             request.conversation,
             decision,
-            plan.judge.profile,
+            plan.decider.profile,
             identity=result.id,
             day=request.reference_date or today_in_utc(),
             metadata=request.metadata,
@@ -77,7 +79,7 @@ def _retrieved(plan: Plan, result: Result, landed: Sequence[Landed]) -> Retrieve
 
 
 def _searchers(plan: Plan, request: Request) -> list[Searcher]:
-    limits, telemetry = _scope(plan, request), plan.judge.telemetry
+    limits, telemetry = _scope(plan, request), plan.decider.telemetry
     # Copied before anything runs: the rewrite's arm starts late, and a list that the scope gave may hold more by then.
     keywords = [copied({**each.keywords, **limits}) for each in request.sources]
     return [
@@ -115,18 +117,18 @@ def _scope(plan: Plan, request: Request) -> Mapping[str, Any]:
 
 
 async def _decision(runner: Runner, plan: Plan, request: Request, flight: Flight, budget: Budget) -> Decision:
-    judge = plan.judge
+    decider = plan.decider
     if request.unread is not None:
-        judge.telemetry.failed("guard", request.unread)
-        return judge.unread(request.conversation, await _unguarded_answer(runner, plan, request))
+        decider.telemetry.failed("guard", request.unread)
+        return decider.unread(request.conversation, await _unguarded_answer(runner, plan, request))
     today = request.reference_date or today_in_utc()
     answer = await _answer(runner, plan, request, flight, budget)
     left = budget.left()
     try:
-        work = partial(judge.decide, request.conversation, answer, today)
+        work = partial(decider.decide, request.conversation, answer, today)
         return await compute(runner, work, None if left is None else max(left, _CHECK))
     except TimeoutError as error:
-        return judge.failed(request.conversation, answer, error)
+        return decider.failed(request.conversation, answer, error)
 
 
 async def _answer(runner: Runner, plan: Plan, request: Request, flight: Flight, budget: Budget) -> Answer:
@@ -137,28 +139,30 @@ async def _answer(runner: Runner, plan: Plan, request: Request, flight: Flight, 
         flight.start(request.conversation.turn, Origin.ORIGINAL)
     if await _spared(runner, plan, request.conversation, budget):
         return Answer(reason=Reason.SKIPPED)
-    first = [_carrying(runner, plan, request.conversation, flight)] if plan.hedged and plan.judge.policy.carried else []
+    first = (
+        [_carrying(runner, plan, request.conversation, flight)] if plan.hedged and plan.decider.policy.carried else []
+    )
     seconds = budget.left(plan.rewriter_timeout)
-    ask = partial(ask_rewriter, runner, request.ask, seconds, plan.judge.telemetry, shadow=plan.judge.policy.shadow)
-    return await while_reading(runner, plan.judge, request.conversation, ask, budget.left, first)
+    ask = partial(ask_rewriter, runner, request.ask, seconds, plan.decider.telemetry, shadow=plan.decider.policy.shadow)
+    return await while_reading(runner, plan.decider, request.conversation, ask, budget.left, first)
 
 
 async def _unguarded_answer(runner: Runner, plan: Plan, request: Request) -> Answer:
     """The rewrite, asked for as without the guard (no time limit, errors are raised) where that is what is searched."""
-    if request.asked and plan.judge.as_unguarded(request.conversation):
-        return await ask_rewriter(runner, request.ask, None, plan.judge.telemetry, shadow=True)
+    if request.asked and plan.decider.as_unguarded(request.conversation):
+        return await ask_rewriter(runner, request.ask, None, plan.decider.telemetry, shadow=True)
     return Answer(reason=Reason.GUARD_ERROR)
 
 
 async def _spared(runner: Runner, plan: Plan, conversation: Conversation, budget: Budget) -> bool:
     """Whether the rewriter is not asked because the turn is complete; a guard that cannot tell asks it."""
-    if plan.rewrite_when == "always" or plan.judge.policy.shadow:
+    if plan.rewrite_when == "always" or plan.decider.policy.shadow:
         return False
     try:
-        work = partial(plan.judge.guard.dependent, conversation.turn, conversation)
+        work = partial(plan.decider.guard.dependent, conversation.turn, conversation)
         return not await compute(runner, work, budget.left())
     except Exception as error:  # noqa: BLE001 - the guard's own failure
-        plan.judge.telemetry.failed("guard", error)
+        plan.decider.telemetry.failed("guard", error)
         return False
 
 
@@ -167,9 +171,9 @@ def _carrying(runner: Runner, plan: Plan, conversation: Conversation, flight: Fl
 
     async def carry() -> None:
         try:
-            carried = await compute(runner, partial(plan.judge.guard.carried, conversation.turn, conversation))
+            carried = await compute(runner, partial(plan.decider.guard.carried, conversation.turn, conversation))
         except Exception as error:  # noqa: BLE001 - the guard's own failure
-            plan.judge.telemetry.failed("guard", error)
+            plan.decider.telemetry.failed("guard", error)
             return
         if carried.terms:
             flight.start(carried.text, Origin.CARRIED)
@@ -178,8 +182,8 @@ def _carrying(runner: Runner, plan: Plan, conversation: Conversation, flight: Fl
 
 
 def _tell(plan: Plan, decision: Decision, span: Span) -> None:
-    plan.judge.telemetry.decided(decision, plan.judge.profile, span)
-    notify(plan.judge.telemetry, plan.on_decision, decision)
+    plan.decider.telemetry.decided(decision, plan.decider.profile, span)
+    notify(plan.decider.telemetry, plan.on_decision, decision)
 
 
 def _collected(
@@ -191,7 +195,7 @@ def _collected(
         errors = [each.error for each in landed if each.status is Status.ERROR and each.error]
         raise errors[0] if errors else TimeoutError("the time was over before any search answered")
     hits = [each.found.hits for each in good if each.found is not None]
-    if request.union and plan.judge.policy.shadow:
+    if request.union and plan.decider.policy.shadow:
         return _joined(landed), tuple(each.arm() for each in landed)
     wanted = request.k
     if len(landed) <= 1:
@@ -218,7 +222,7 @@ def _joined(landed: Sequence[Landed]) -> list[Any]:
 def _fused(
     plan: Plan, decision: Decision, good: Sequence[Landed], factors: Sequence[float], wanted: int
 ) -> list[Fused[Any]]:
-    telemetry = plan.judge.telemetry
+    telemetry = plan.decider.telemetry
     origins, labels = [each.query.origin.value for each in good], _labels(good)
     weights = [each.query.weight * factor for each, factor in zip(good, factors, strict=True)]
     with telemetry.fuse() as span:

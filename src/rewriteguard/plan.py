@@ -11,10 +11,10 @@ from rewriteguard import arguments
 from rewriteguard.arms import Arm, Status
 from rewriteguard.asking import Ask
 from rewriteguard.conversation import Conversation
+from rewriteguard.decider import Decider
 from rewriteguard.decision import Decision
 from rewriteguard.drivers import is_async
 from rewriteguard.errors import InputError
-from rewriteguard.rewrite import Judge
 from rewriteguard.telemetry import Host
 
 # Source: fusing four documents an arm was neutral on MTRAG, QReCC and CAsT; the gain came with twenty.
@@ -63,7 +63,7 @@ class Plan:
         InputError: A setting has a value that cannot be used.
     """
 
-    judge: Judge
+    decider: Decider
     k: int | None = None
     key: Callable[[Any], Any] | None = None
     rewrite_when: str = "always"
@@ -88,7 +88,7 @@ class Plan:
     @property
     def hedged(self) -> bool:
         """Whether the policy can fuse, so that the original is worth searching before the rewriter answers."""
-        return not (self.judge.policy.shadow or self.judge.policy.one_search)
+        return not (self.decider.policy.shadow or self.decider.policy.one_search)
 
     def counted(self, keywords: Mapping[str, Any], wanted: int, *, fused: bool) -> Mapping[str, Any]:
         """The keywords of a search that takes `k`, to return `wanted` items: more are asked for where lists are fused.

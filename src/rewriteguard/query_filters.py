@@ -6,10 +6,10 @@ from datetime import date
 from typing import Any
 
 from rewriteguard import arguments
+from rewriteguard.decider import default_guard
 from rewriteguard.filter_check import MAX_LIMIT
 from rewriteguard.filter_finding import FilterAssessment
 from rewriteguard.guard import Guard
-from rewriteguard.rewrite import default_guard
 
 
 def check_filter(

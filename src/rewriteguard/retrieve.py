@@ -12,6 +12,7 @@ from rewriteguard.arms import Arm, Status
 from rewriteguard.asking import ask_for, kept
 from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
+from rewriteguard.decider import decider_from
 from rewriteguard.decision import Decision
 from rewriteguard.drivers import TaskRunner, ThreadRunner, is_async
 from rewriteguard.errors import InputError
@@ -20,7 +21,6 @@ from rewriteguard.guard import Guard
 from rewriteguard.hedge import hedged_search
 from rewriteguard.plan import Plan, Request, Result, Source
 from rewriteguard.policy import Policy
-from rewriteguard.rewrite import judge_from
 from rewriteguard.telemetry import Telemetry
 from rewriteguard.threads import drive
 
@@ -85,9 +85,9 @@ class GuardedSearch:
         ask_for(rewriter, "", (), in_loop=False)  # says now what it would say at the first turn
         self._searches = _searches(search)
         self._rewriter = rewriter
-        judge = judge_from(guard, policy, profile, telemetry)
-        self._plan = Plan(judge, k, key, rewrite_when, rewriter_timeout, timeout, scope, admit, on_decision)
-        judge.warm_up()
+        decider = decider_from(guard, policy, profile, telemetry)
+        self._plan = Plan(decider, k, key, rewrite_when, rewriter_timeout, timeout, scope, admit, on_decision)
+        decider.warm_up()
 
     def run(self, turn: Any, history: Any = (), *, reference_date: date | None = None, **search_kwargs: Any) -> Result:
         """The items for a turn.
@@ -121,7 +121,7 @@ class GuardedSearch:
     ) -> Request:
         history = kept(history)
         conversation = Conversation.read(turn, history)
-        wanted = None if self._plan.judge.policy.shadow else keywords.get("k", self._plan.k)
+        wanted = None if self._plan.decider.policy.shadow else keywords.get("k", self._plan.k)
         asked = bool(conversation.history)
         fused = len(self._searches) > 1 or (asked and self._plan.hedged)
         counted = keywords if wanted is None else self._plan.counted(keywords, wanted, fused=fused)

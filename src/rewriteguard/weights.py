@@ -49,7 +49,7 @@ class Rows(Mapping[Verdict, Weights]):
 # with BM25 (depth 20 to 50, k = 2), and confirmed on 309 turns of MTRAG-UN that nothing was fitted on: R@10 .756, .694
 # for the rewrite alone. The row of CHANGED and what holds for a turn that is complete by itself were fitted on the
 # half of MTRAG and QReCC that `benchmarks/retrieval.py` does not report. There, of BM25, dense and both, the questions
-# that lose passages against the turn fell from .71 to .63 of those that the rewrite alone loses; docs/benchmarks.md has
+# that lose passages against the turn fell from .71 to .64 of those that the rewrite alone loses; docs/benchmarks.md has
 # the other half.
 DEPENDENT = Rows(preserved=Weights(1, 4, 2), uncertain=Weights(1, 2, 2), changed=Weights(1, 0, 2))
 COMPLETE = Rows(preserved=Weights(2, 4, 1), uncertain=Weights(2, 2, 1), changed=Weights(1, 0, 1))

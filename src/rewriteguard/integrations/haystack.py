@@ -11,13 +11,13 @@ from haystack import component
 from haystack.dataclasses import ChatMessage, TextContent
 
 from rewriteguard.asking import Answer, rewritten_text
+from rewriteguard.decider import today_in_utc
 from rewriteguard.decision import Action, Decision, Reason
 from rewriteguard.errors import InputError
 from rewriteguard.guard import Guard
 from rewriteguard.integrations.one_query import one_query_from
 from rewriteguard.integrations.spoken import read
 from rewriteguard.policy import Policy
-from rewriteguard.rewrite import today_in_utc
 from rewriteguard.telemetry import Telemetry
 
 
@@ -50,11 +50,11 @@ class RewriteGuard:
         # Haystack reads the arguments from attributes of the same names when it dumps a pipeline.
         self.guard, self.policy, self.on_decision, self.telemetry = guard, policy, on_decision, telemetry
         one = one_query_from({"guard": guard, "policy": policy, "on_decision": on_decision, "telemetry": telemetry})
-        self._one = one if policy is None else replace(one, judge=replace(one.judge, policy=policy))
+        self._one = one if policy is None else replace(one, decider=replace(one.decider, policy=policy))
 
     def warm_up(self) -> None:
         """Loads the pipeline now, not at the first run."""
-        self._one.judge.warm_up()
+        self._one.decider.warm_up()
 
     @component.output_types(query=str, queries=list[str], verdict=str, decision=Decision, candidates=list[str])
     def run(
@@ -85,10 +85,10 @@ class RewriteGuard:
         return {"query": decision.query, "queries": queries, "verdict": verdict, "decision": decision}
 
     def _decide(self, query: str, replies: list[Any] | None, history: list[Any] | None, day: date) -> Decision:
-        judge, answer = self._one.judge, _answer(replies)
+        decider, answer = self._one.decider, _answer(replies)
         conversation, unread = read(query, [_spoken(message) for message in history or ()])
         if unread is None:
-            return self._one.told(judge.decide(conversation, answer, day), conversation, day)
+            return self._one.told(decider.decide(conversation, answer, day), conversation, day)
         return self._one.unreadable(conversation, unread, answer)
 
 

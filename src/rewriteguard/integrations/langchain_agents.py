@@ -16,6 +16,7 @@ from langgraph.types import Command
 
 from rewriteguard.asking import Answer
 from rewriteguard.assessment import Profile
+from rewriteguard.decider import today_in_utc
 from rewriteguard.decision import Decision
 from rewriteguard.drivers import TaskRunner, compute
 from rewriteguard.errors import InputError
@@ -23,7 +24,6 @@ from rewriteguard.integrations.langchain_calls import Search, search_of
 from rewriteguard.integrations.langchain_run import host_of
 from rewriteguard.integrations.one_query import OneQueryKeywords, one_query_from, query_of
 from rewriteguard.policy import decide
-from rewriteguard.rewrite import today_in_utc
 from rewriteguard.telemetry import Span
 
 if TYPE_CHECKING:  # LangChain has moved this type between its packages
@@ -53,7 +53,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         super().__init__()
         self._arguments = _names(tools)
         self._one = one_query_from(keywords)
-        self._one.judge.warm_up()
+        self._one.decider.warm_up()
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answered]) -> Answered:
         """Calls the tool, with the user's own words where its query is CHANGED.
@@ -80,7 +80,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
     def _span(self, search: Search) -> Span:
         config = search.config
         host = host_of(config.get("callbacks"))
-        return self._one.judge.telemetry.retrieve(search.conversation, host, config.get("metadata"))
+        return self._one.decider.telemetry.retrieve(search.conversation, host, config.get("metadata"))
 
     def _guarded(self, search: Search, span: Span) -> ToolCallRequest:
         day = (search.config.get("configurable") or {}).get("reference_date") or today_in_utc()
@@ -89,18 +89,18 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         return search.request if query == search.query else search.asking(query)
 
     def _decide(self, search: Search, day: date) -> Decision:
-        judge, answer = self._one.judge, Answer(search.query)
+        decider, answer = self._one.decider, Answer(search.query)
         if search.unread is not None:
-            judge.telemetry.failed("guard", search.unread)
-            return judge.unread(search.conversation, answer)
+            decider.telemetry.failed("guard", search.unread)
+            return decider.unread(search.conversation, answer)
         if len(search.queries) == 1:
-            return judge.decide(search.conversation, answer, day)
-        return judge.checked(search.conversation, answer, lambda: self._part(search, day))
+            return decider.decide(search.conversation, answer, day)
+        return decider.checked(search.conversation, answer, lambda: self._part(search, day))
 
     def _part(self, search: Search, day: date) -> Decision:
         """The decision about one query of several, each of which may leave out what another one asks."""
-        judge, conversation = self._one.judge, search.conversation
-        found = judge.guard.check_all(
+        decider, conversation = self._one.decider, search.conversation
+        found = decider.guard.check_all(
             conversation.turn,
             search.queries,
             conversation,
@@ -110,10 +110,10 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         )
         for each in found.assessments:
             if each.raw_rewrite == search.query:
-                return decide(judge.policy, each)
+                return decide(decider.policy, each)
         # It was left out, since it is blank.
-        return judge.guard.decide(
-            conversation.turn, search.query, conversation, policy=judge.policy, reference_date=day
+        return decider.guard.decide(
+            conversation.turn, search.query, conversation, policy=decider.policy, reference_date=day
         )
 
 

@@ -40,11 +40,11 @@ def guard_conversational_retrieval_chain(chain: Chain, **keywords: Unpack[OneQue
     if not all(hasattr(chain, name) for name in ("question_generator", "rephrase_question", "get_chat_history")):
         raise UnsupportedChainError(f"expected a ConversationalRetrievalChain, got {type(chain).__name__}")
     one = one_query_from(keywords)
-    one.judge.warm_up()
+    one.decider.warm_up()
     changes = {
         "question_generator": _GuardedGenerator(parts.question_generator, one),
         "get_chat_history": partial(_transcribed, parts.get_chat_history or _as_text),
-        "rephrase_question": one.judge.policy.shadow and parts.rephrase_question,
+        "rephrase_question": one.decider.policy.shadow and parts.rephrase_question,
     }
     guarded: Chain = parts.model_copy(update=changes)
     return guarded

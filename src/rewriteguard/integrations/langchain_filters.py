@@ -19,6 +19,7 @@ from pydantic import ConfigDict
 
 from rewriteguard import arguments
 from rewriteguard.assessment import Profile, Verdict
+from rewriteguard.decider import default_guard, today_in_utc
 from rewriteguard.filter_check import MAX_LIMIT
 from rewriteguard.filter_finding import FilterAssessment
 from rewriteguard.filter_merge import parts_beside
@@ -26,7 +27,6 @@ from rewriteguard.guard import Guard
 from rewriteguard.integrations.langchain_talk import Talk, current_talk
 from rewriteguard.integrations.langchain_translate import all_of, directive_of
 from rewriteguard.integrations.spoken import read
-from rewriteguard.rewrite import default_guard, today_in_utc
 from rewriteguard.telemetry import Telemetry, default_telemetry
 
 _log = logging.getLogger("rewriteguard")

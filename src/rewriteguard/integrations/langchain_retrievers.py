@@ -137,7 +137,7 @@ class GuardedMultiQueryRetriever(GuardedRetriever):
         super().__init__(retriever=retriever, rewriter=rewriter, **_expanding(keywords))
 
     def _form(self, query: str) -> Form:
-        shadow = self.settings.plan.judge.policy.shadow
+        shadow = self.settings.plan.decider.policy.shadow
         return several(query) if shadow and self.include_original else several()
 
 
@@ -198,8 +198,8 @@ def guard_hyde(writer: Any, retriever: RetrieverLike, **keywords: Unpack[GuardKe
 
 def with_filters(retriever: Any, settings: Settings) -> Any:
     """The retriever with its self-query filters guarded; shadow mode searches exactly as without the guard."""
-    judge = settings.plan.judge
-    return retriever if judge.policy.shadow else guard_filters(retriever, judge.guard, judge.telemetry)
+    decider = settings.plan.decider
+    return retriever if decider.policy.shadow else guard_filters(retriever, decider.guard, decider.telemetry)
 
 
 def _expanding(keywords: dict[str, Any]) -> dict[str, Any]:

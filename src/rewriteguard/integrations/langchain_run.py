@@ -14,6 +14,7 @@ from langchain_core.runnables.config import patch_config
 from rewriteguard import arguments
 from rewriteguard.asking import Ask, ask_for
 from rewriteguard.assessment import Profile
+from rewriteguard.decider import decider_from
 from rewriteguard.decision import Action, Decision, Origin
 from rewriteguard.errors import ClarificationNeeded, InputError
 from rewriteguard.guard import Guard
@@ -23,7 +24,6 @@ from rewriteguard.integrations.langchain_talk import Talk, talking
 from rewriteguard.integrations.spoken import read
 from rewriteguard.plan import Plan, Request, Result, Source
 from rewriteguard.policy import Policy
-from rewriteguard.rewrite import judge_from
 from rewriteguard.telemetry import Host, Telemetry
 
 
@@ -82,7 +82,7 @@ class Call:
         """
         plan = self.settings.plan
         conversation, unread = read(payload["input"], payload.get("chat_history"))
-        as_host = plan.judge.policy.shadow or unread is not None
+        as_host = plan.decider.policy.shadow or unread is not None
         asked = self.form.always or bool(payload.get("chat_history") if as_host else conversation.history)
         original = conversation.turn or payload["input"]  # what is no text may still be what this retriever takes
         keywords, wanted = self._count(keywords, k, fused=asked and plan.hedged and unread is None)
@@ -132,7 +132,7 @@ class Call:
     ) -> tuple[Mapping[str, Any], int | None]:
         """The retriever's keywords and the number of documents to return: more are asked for where lists are fused."""
         plan = self.settings.plan
-        if plan.judge.policy.shadow:
+        if plan.decider.policy.shadow:
             return keywords, None
         wanted = keywords.get("k", plan.k if k is None else k)
         if wanted is None and self.form.union:
@@ -178,9 +178,9 @@ def settings_from(keywords: GuardKeywords) -> Settings:
     """
     arguments.keywords(keywords, GuardKeywords)
     profile = keywords.get("profile", Profile.CONDENSE)
-    judge = judge_from(keywords.get("guard"), keywords.get("policy"), profile, keywords.get("telemetry"))
+    decider = decider_from(keywords.get("guard"), keywords.get("policy"), profile, keywords.get("telemetry"))
     plan = Plan(
-        judge=judge,
+        decider=decider,
         k=keywords.get("k"),
         key=partial(_identity, keywords.get("id_key")),
         rewrite_when=keywords.get("rewrite_when", "always"),
@@ -191,7 +191,7 @@ def settings_from(keywords: GuardKeywords) -> Settings:
         on_decision=keywords.get("on_decision"),
     )
     arguments.function("score", keywords.get("score"))
-    judge.warm_up()
+    decider.warm_up()
     score_key = keywords.get("score_key")
     by_key = None if score_key is None else partial(_score, score_key)
     return Settings(plan, keywords.get("score") or by_key)

@@ -36,7 +36,7 @@ class GuardedCondenseMixin:
         own = _taken(keywords)
         super().__init__(*args, **keywords)
         self._one = one_query_from(own or _past_defaults.get() or {})
-        self._one.judge.warm_up()
+        self._one.decider.warm_up()
 
     @classmethod
     def from_defaults(cls, *args: Any, **keywords: Any) -> Self:
@@ -92,7 +92,7 @@ class GuardedQueryTransform(BaseQueryTransform):
         ask_for(rewriter, "", (), in_loop=False)  # says now what it would say at the first turn
         self._rewriter = rewriter
         self._one = one_query_from(keywords)
-        self._one.judge.warm_up()
+        self._one.decider.warm_up()
 
     def _get_prompts(self) -> PromptDictType:
         return {}

@@ -11,13 +11,14 @@ from rewriteguard import arguments
 from rewriteguard.asking import Answer, rewritten_text
 from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
+from rewriteguard.decider import Decider, decider_from, notify, today_in_utc
 from rewriteguard.decision import Action, Decision
 from rewriteguard.drivers import call
 from rewriteguard.errors import ClarificationNeeded
 from rewriteguard.guard import Guard
 from rewriteguard.integrations.spoken import read
 from rewriteguard.policy import Policy
-from rewriteguard.rewrite import Judge, asafe_rewrite, judge_from, notify, safe_rewrite, today_in_utc
+from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
 from rewriteguard.telemetry import Span, Telemetry
 from rewriteguard.threads import drive
 
@@ -41,11 +42,11 @@ class OneQuery:
     """Decides for a host that searches with one string, and tells it.
 
     Attributes:
-        judge: Who decides; its policy searches once.
+        decider: Who decides; its policy searches once.
         on_decision: Gets each decision.
     """
 
-    judge: Judge
+    decider: Decider
     on_decision: Callable[[Decision], Any] | None
 
     def rewritten(self, turn: Any, history: Any, ask: Callable[[], Any], day: date | None = None) -> Decision:
@@ -59,7 +60,7 @@ class OneQuery:
         if unread is None:
             decision = safe_rewrite(conversation.turn, lambda _: ask(), conversation, **self._keywords(day))
             return self._called_back(decision)
-        answer = Answer(rewritten_text(drive(call(ask)))) if self.judge.as_unguarded(conversation) else Answer()
+        answer = Answer(rewritten_text(drive(call(ask)))) if self.decider.as_unguarded(conversation) else Answer()
         return self.unreadable(conversation, unread, answer)
 
     async def arewritten(
@@ -75,13 +76,13 @@ class OneQuery:
             return self._called_back(
                 await asafe_rewrite(conversation.turn, rewriter, conversation, **self._keywords(day))
             )
-        answer = Answer(rewritten_text(await ask())) if self.judge.as_unguarded(conversation) else Answer()
+        answer = Answer(rewritten_text(await ask())) if self.decider.as_unguarded(conversation) else Answer()
         return self.unreadable(conversation, unread, answer)
 
     def unreadable(self, conversation: Conversation, error: Exception, answer: Answer) -> Decision:
         """The decision where turn or history could not be read, so that nothing was checked; it is told."""
-        self.judge.telemetry.failed("guard", error)
-        return self.told(self.judge.unread(conversation, answer), conversation)
+        self.decider.telemetry.failed("guard", error)
+        return self.told(self.decider.unread(conversation, answer), conversation)
 
     def told(
         self,
@@ -92,21 +93,21 @@ class OneQuery:
         metadata: Mapping[str, Any] | None = None,
     ) -> Decision:
         """The same decision, told to telemetry and to the application."""
-        profile = decision.assessment.profile if decision.assessment else self.judge.profile
-        self.judge.telemetry.decided(decision, profile, span)
-        self.judge.telemetry.logged(conversation, decision, profile, day=day, metadata=metadata)
+        profile = decision.assessment.profile if decision.assessment else self.decider.profile
+        self.decider.telemetry.decided(decision, profile, span)
+        self.decider.telemetry.logged(conversation, decision, profile, day=day, metadata=metadata)
         return self._called_back(decision)
 
     def _called_back(self, decision: Decision) -> Decision:
-        notify(self.judge.telemetry, self.on_decision, decision)
+        notify(self.decider.telemetry, self.on_decision, decision)
         return decision
 
     def _keywords(self, day: date | None) -> dict[str, Any]:
-        judge = self.judge
+        decider = self.decider
         return {
-            "guard": judge.guard,
-            "policy": judge.policy,
-            "telemetry": judge.telemetry,
+            "guard": decider.guard,
+            "policy": decider.policy,
+            "telemetry": decider.telemetry,
             "reference_date": day or today_in_utc(),
         }
 
@@ -120,10 +121,10 @@ def one_query_from(keywords: OneQueryKeywords) -> OneQuery:
     """
     arguments.keywords(keywords, OneQueryKeywords)
     arguments.function("on_decision", keywords.get("on_decision"))
-    judge = judge_from(keywords.get("guard"), keywords.get("policy"), Profile.CONDENSE, keywords.get("telemetry"))
-    policy = Policy.single() if keywords.get("policy") is None else judge.policy
-    judge = replace(judge, policy=replace(policy, one_search=True, carried=False))
-    return OneQuery(judge, keywords.get("on_decision"))
+    decider = decider_from(keywords.get("guard"), keywords.get("policy"), Profile.CONDENSE, keywords.get("telemetry"))
+    policy = Policy.single() if keywords.get("policy") is None else decider.policy
+    decider = replace(decider, policy=replace(policy, one_search=True, carried=False))
+    return OneQuery(decider, keywords.get("on_decision"))
 
 
 def query_of(decision: Decision) -> str:
