@@ -21,6 +21,7 @@ SPELLINGS = {
     names.VIOLATIONS: "_total",
     names.ERRORS: "_total",
     names.FORBIDDEN_HITS: "_total",
+    names.JUDGEMENTS: "_total",
     names.CHECK_DURATION: f"_seconds{HISTOGRAM}",
     names.RETRIEVE_DURATION: f"_seconds{HISTOGRAM}",
     names.LENGTH_RATIO: HISTOGRAM,

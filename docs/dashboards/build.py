@@ -16,7 +16,7 @@ from grafana_foundation_sdk.models.dashboard import (
     VariableRefresh,
 )
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
-from panels import JUDGED, SOURCE, chart, count, mean, number, quantile, query, rate, share, split, stacked
+from panels import JUDGED, SOURCE, chart, count, judgements, mean, number, quantile, query, rate, share, split, stacked
 
 TARGET = Path(__file__).with_name("rewriteguard.json")
 
@@ -229,6 +229,28 @@ def cost() -> list[Any]:
     ]
 
 
+def judged() -> list[Any]:
+    """What the judge says of a sample, where there is a judge."""
+    verdicts = list(COLOURS)
+    of = "Of the judge's sample"
+    return [
+        chart(
+            "Judge agrees, by the guard's verdict",
+            f"{of}, by the guard's verdict: the judge says the same. Its own calibration says what that is worth.",
+            "percentunit",
+            12,
+            **{each: judgements(f'verdict="{each}"', f'judged="{each}"') for each in verdicts},
+        ),
+        chart(
+            "Uncertain rewrites, by what the judge says",
+            f"{of}, of the rewrites that the guard was in doubt about: what the judge says.",
+            "percentunit",
+            12,
+            **{each: judgements(UNCERTAIN, f'judged="{each}"') for each in verdicts},
+        ),
+    ]
+
+
 def label_variable(name: str, title: str, labels: str = "") -> dashboard.QueryVariable:
     """A choice among the values of a label, all of them at first."""
     return (
@@ -275,6 +297,7 @@ def build() -> str:
         "By rewriter": by_rewriter(),
         "What it does to the search": effects(),
         "Time and failures": cost(),
+        "Where a judge is asked": judged(),
     }
     place = 0
     for title, panels in sections.items():

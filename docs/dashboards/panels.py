@@ -43,6 +43,12 @@ def count(metric: str, labels: str = "", over: str = "$window", by: str = "") ->
     return rate(metric, labels, over, by).replace("(rate(", "(increase(")
 
 
+def judgements(sample: str, part: str) -> str:
+    """The share of the judge's answers about a `sample` that are `part`; 0 where there are none of them."""
+    total = rate("judgements_total", sample)
+    return f"({rate('judgements_total', f'{sample}, {part}')} or 0 * {total}) / {total}"
+
+
 def query(expression: str, legend: str = "", letter: str = "A") -> prometheus.Dataquery:
     """One query over time."""
     return prometheus.Dataquery().expr(expression).legend_format(legend).ref_id(letter).range().datasource(SOURCE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 
@@ -10,7 +11,7 @@ from opentelemetry.exporter.prometheus import PrometheusMetricReader
 from opentelemetry.sdk.metrics import MeterProvider
 from prometheus_client import start_http_server
 
-from rewriteguard import Guard, GuardedSearch, Policy, Telemetry
+from rewriteguard import Guard, GuardedSearch, Judge, Policy, Telemetry, Verdict
 
 HISTORY = [
     ("user", "Which exhibitions does the lighthouse museum have?"),
@@ -53,9 +54,25 @@ def late(_turn):
     return GOOD
 
 
-def searches() -> list[tuple[GuardedSearch, list]]:
+class Model:
+    """A judge that sees no fault in a name from nowhere, and one in a question that is left open."""
+
+    def invoke(self, messages, _config=None):
+        query = json.loads(messages[1][1].removeprefix("<data>").removesuffix("</data>"))["query"]
+        return "preserved" if query in (GOOD, NEW_NAME) else "changed"
+
+
+def new_judge() -> Judge:
+    """A judge of every verdict, calibrated on two rows."""
+    judge = Judge(Model(), 1, only=None)
+    rows = [(GOOD, Verdict.PRESERVED), (NO_YEAR, Verdict.CHANGED)]
+    judge.calibrate({"turn": TURN, "rewrite": rewrite, "verdict": label} for rewrite, label in rows)
+    return judge
+
+
+def searches(judge: Judge) -> list[tuple[GuardedSearch, list]]:
     """The searches of one round, each with the history of its turn."""
-    old, new = Telemetry(rewriter="condense-v1"), Telemetry(rewriter="condense-v2")
+    old, new = Telemetry(rewriter="condense-v1", judge=judge), Telemetry(rewriter="condense-v2", judge=judge)
     return [
         *[(GuardedSearch(search, GOOD, telemetry=old), HISTORY)] * 4,
         (GuardedSearch(search, TURN, telemetry=old), HISTORY),
@@ -80,12 +97,12 @@ def say(word: str) -> None:
 
 def main() -> None:
     metrics.set_meter_provider(MeterProvider([PrometheusMetricReader()]))
-    round_of_searches = searches()
     start_http_server(int(sys.argv[1]), addr="127.0.0.1")
     say("ready")
     for _ in sys.stdin:
-        for guarded, history in round_of_searches:
-            guarded.run(TURN, history)
+        with new_judge() as judge:  # left when it has answered
+            for guarded, history in searches(judge):
+                guarded.run(TURN, history)
         say("done")
 
 

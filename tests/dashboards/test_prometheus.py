@@ -36,7 +36,7 @@ PAGE = json.loads((DASHBOARDS / "rewriteguard.json").read_text("utf-8"))
 PANELS = [panel for panel in PAGE["panels"] if panel["type"] != "row"]
 
 ROUNDS = 3
-DECISIONS = 15  # of one round
+DECISIONS, JUDGED = 15, 11  # of one round
 PATIENCE = 60  # seconds for a server to start, or for a scrape
 
 CONFIG = """
@@ -74,8 +74,10 @@ class Prometheus:
             [float(v) for _, v in each["values"]] for each in self.ask("query_range", query=query, **span)["result"]
         ]
 
-    def has_seen(self, decisions: int) -> bool:
-        return [value for _, value in self.now("sum(rewriteguard_decisions_total)")] == [decisions]
+    def has_seen(self, rounds: int) -> bool:
+        counted = {"decisions": DECISIONS, "judgements": JUDGED}
+        found = {name: [value for _, value in self.now(f"sum(rewriteguard_{name}_total)")] for name in counted}
+        return found == {name: [rounds * count] for name, count in counted.items()}
 
     def one(self, query: str) -> float:
         """The one value of a query that gives one."""
@@ -143,7 +145,7 @@ def prometheus(app: tuple[subprocess.Popen, int], tmp_path_factory: pytest.TempP
             process.stdin.write("\n")
             process.stdin.flush()
             assert process.stdout.readline() == "done\n"
-            wait_for(partial(client.has_seen, DECISIONS * number), f"the scrape of round {number}")
+            wait_for(partial(client.has_seen, number), f"the scrape of round {number}")
             client.since = client.since or time.time()
         yield client
     finally:
@@ -179,6 +181,10 @@ COUNTED = {
     'sum(rewriteguard_errors_total{stage="rewriter", error_type="ConnectionError", rewriter="condense-v2"})': 1,
     'sum(rewriteguard_errors_total{stage="rewriter", error_type="TimeoutError", rewriter="condense-v1"})': 1,
     'sum(rewriteguard_errors_total{stage="search", error_type="ConnectionError", rewriter="condense-v2"})': 1,
+    "sum(rewriteguard_judgements_total)": JUDGED,
+    'sum(rewriteguard_judgements_total{verdict="preserved", judged="preserved", rewriter="condense-v1"})': 4,
+    'sum(rewriteguard_judgements_total{verdict="uncertain", judged="changed"})': 1,
+    'sum(rewriteguard_judgements_total{verdict="changed", judged="preserved", rewriter="condense-v2"})': 1,
     "sum(rewriteguard_forbidden_hits_total)": 3,
     'sum(rewriteguard_forbidden_hits_total{arm="original", rewriter="condense-v2"})': 1,
     'sum(rewriteguard_forbidden_hits_total{arm="rewrite"})': 1,
@@ -203,9 +209,8 @@ def test_each_metric_answers_with_the_right_number(prometheus: Prometheus, query
 
 
 def metric_names() -> list[str]:
-    """All but the judge's: the workload has no judge, and tests/test_judge.py counts it."""
     made = make_instruments(MeterProvider().get_meter("rewriteguard"))
-    return [getattr(made, field.name).name for field in fields(Instruments) if field.name != "judgements"]
+    return [getattr(made, field.name).name for field in fields(Instruments)]
 
 
 @pytest.mark.parametrize("name", metric_names())
@@ -266,6 +271,8 @@ SHOWN = [
     ("Verdicts", "condense-v2", {"preserved": 2 / 5, "uncertain": 0, "changed": 3 / 5}),
     ("Rejected rewrites", "condense-v2", {"rejected": 2 / 5, "would be rejected in shadow mode": 1 / 5}),
     ("Faults", ".*", {"dropped": 2 / 11, "altered": 1 / 11, "invented": 1 / 11, "unresolved": 1 / 11}),
+    ("Judge agrees, by the guard's verdict", ".*", {"preserved": 1, "uncertain": 0, "changed": 3 / 4}),
+    ("Uncertain rewrites, by what the judge says", ".*", {"preserved": 0, "uncertain": 0, "changed": 1}),
     ("Changed, by rewriter", ".*", {"condense-v1": 1 / 6, "condense-v2": 3 / 5}),
     ("Invented or dropped, by rewriter", ".*", {"condense-v1": 1 / 6, "condense-v2": 2 / 5}),
     ("Actions", ".*", {"fuse": 7 / 15, "fall_back": 6 / 15, "use_rewrite": 1 / 15, "use_original": 1 / 15}),
