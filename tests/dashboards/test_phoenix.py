@@ -287,6 +287,7 @@ CONDITIONS = documented("dashboards.md", r"^\| [^|]+ \| `([^`]+)` \|$")
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_the_documented_conditions_find_something(shown: Project, condition: str) -> None:
+    shown.spans()  # Phoenix has all of them
     query = "query($id: ID!, $condition: String!) { node(id: $id) { ... on Project {"
     query += " spans(first: 50, filterCondition: $condition) { edges { node { name } } } } } }"
     variables = {"id": shown.id, "condition": condition}
