@@ -69,8 +69,9 @@ def measured(cases: Iterable[Case], outcomes: Mapping[str, Outcome], k: int) -> 
 
 
 def should_ask(case: Case) -> bool | None:
-    """Whether the contract has several admissible readings, so that the user should be asked; None without one."""
-    return None if case.contract is None else len(case.contract.readings) > 1
+    """Whether the contract says that the turn has several readings, so that the user should be asked; None without."""
+    contract = case.contract
+    return None if contract is None else bool(contract.unresolved) or len(contract.readings) > 1
 
 
 def asked_rightly(case: Case, outcome: Outcome) -> bool:
