@@ -50,6 +50,7 @@ def test_a_drawn_randomisation_test_agrees_with_the_exact_one() -> None:
 
 def test_randomisation_of_no_difference_and_of_nothing() -> None:
     assert randomisation([0.0, 0.0], DRAWS) == 1.0
+    assert randomisation([0.5], DRAWS) == 1.0
     assert randomisation([], DRAWS) is None
 
 

@@ -4,7 +4,7 @@
 |---|---|
 | constraint | a form of it stands in a query as words, or a query has the tokens of its kind that a form of it has |
 | must_preserve | the words stand in a query as they are written, letter case included |
-| forbidden_assumption | no query has the words, save inside an allowed expansion; the turn's own words are no assumption |
+| forbidden_assumption | no query has the words, unless an allowed expansion or the turn itself has them |
 
 Tokens are those that `Guard.extract` finds; they are equal where value and relation are, and times also where the
 contract's reference date makes them so. Several queries are judged by their union: one of them has to keep a clause.

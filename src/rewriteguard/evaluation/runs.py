@@ -22,6 +22,7 @@ class ArmRun:
     Attributes:
         rewriter: The label of the rewriter; empty for the arms that need none.
         arm: The arm.
+        k: How many of its results count.
         outcomes: What it did.
         measured: What its results are worth; only requests with relevant documents.
         clauses: What its queries made of the contract; only where there are both.
@@ -30,6 +31,7 @@ class ArmRun:
 
     rewriter: str
     arm: Arm
+    k: int
     outcomes: Mapping[str, Outcome]
     measured: Mapping[str, Measured]
     clauses: Mapping[str, tuple[Clause, ...]]
@@ -55,12 +57,12 @@ def arm_runs(cases: Sequence[Case], outcomes: Sequence[Outcome], k: int, extract
     bases = [values[key] for key in arms if key[1] in (Arm.ORIGINAL, Arm.HUMAN)]
     answerable = {name for base in bases for name, each in base.items() if each.found}
     read_once = cache(extract)  # arms share queries, and every arm needs the tokens of the turn
-    return [_run(cases, key, by_arm[key], values[key], answerable, read_once) for key in arms]
+    return [_run(cases, (*key, k), by_arm[key], values[key], answerable, read_once) for key in arms]
 
 
 def _run(
     cases: Sequence[Case],
-    key: tuple[str, Arm],
+    key: tuple[str, Arm, int],
     outcomes: Mapping[str, Outcome],
     values: Mapping[str, Measured],
     answerable: set[str],

@@ -14,6 +14,8 @@ from rewriteguard.evaluation.runs import ArmRun
 from rewriteguard.evaluation.stages import Stage
 from rewriteguard.evaluation.statistics import Draws, mean
 
+_NO_FAMILIES = Figure(None, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -58,7 +60,7 @@ class Clarification:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A document that vetoes the arm.
+    """A document that vetoes the arm; also one that came back behind the k.
 
     Attributes:
         case: The id of the case.
@@ -101,7 +103,7 @@ class Scores:
     forbidden: tuple[Hit, ...]
     unauthorised: tuple[Hit, ...]
     stages: dict[str, int]
-    families: Figure = Figure(None, 0)
+    families: Figure = _NO_FAMILIES
 
     @property
     def vetoed(self) -> bool:
@@ -134,7 +136,7 @@ def score(cases: Sequence[Case], run: ArmRun, draws: Draws) -> Scores:
 
 
 def is_complete(case: Case, run: ArmRun) -> bool | None:
-    """Whether the queries hold every critical clause of the contract; None where it has none or nothing was searched."""
+    """Whether the queries hold every critical clause; None where there is none, or nothing was searched."""
     critical = [clause.held for clause in run.clauses.get(case.id, ()) if clause.critical]
     return all(critical) if critical else None
 
@@ -164,7 +166,7 @@ def evidence_of(case: Case, outcome: Outcome, run: ArmRun) -> str:
         return ""
     if measured.found:
         return "found"
-    return "near_miss" if {*case.near_misses} & {*outcome.results} else "missing"
+    return "near_miss" if {*case.near_misses} & {*outcome.results[: run.k]} else "missing"
 
 
 def _evidence(cases: Sequence[Case], run: ArmRun, draws: Draws) -> Evidence:

@@ -71,7 +71,7 @@ def randomisation(differences: Sequence[float], draws: Draws) -> float | None:
     no more than 9,999 flips, as with up to 13 differences that are not 0; else so many are drawn.
     """
     moved = np.array([each for each in differences if each])  # a difference of 0 has no sign to flip
-    if not len(moved):
+    if len(moved) < 2:  # either sign of one difference is as far from 0
         return 1.0 if differences else None
     if 2 ** len(moved) <= _FLIPS:
         exact = permutation_test((moved,), np.mean, permutation_type="samples", vectorized=True, n_resamples=_FLIPS)
@@ -90,7 +90,7 @@ def randomisation(differences: Sequence[float], draws: Draws) -> float | None:
 
 
 def failures(count: int, n: int) -> Figure:
-    """The share count / n of failures; with none seen, `high` is the exact one-sided 95 % bound, else it is Wilson's."""
+    """The share count / n of failures; with none seen, `high` is `bound_of_none`, else the interval is Wilson's."""
     if count or not n:
         return share(count, n)
     return Figure(0.0, n, 0.0, bound_of_none(n), 0)
