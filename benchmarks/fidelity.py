@@ -24,8 +24,9 @@ import report
 import suites
 from checks import Outcome, Task, run
 from expectations import expectations, part_of, record
+from rewriteguard.evaluation.figure import Figure
 from rewriteguard.language.pipeline import english
-from stats import Figure
+from stats import told
 
 RESULTS = datafiles.HERE / "results" / "fidelity.json"
 ITEMS = datafiles.HERE / "results" / "fidelity-items.jsonl"
@@ -108,7 +109,7 @@ def summary(part: str, measured: Measured, settings: Conditions, digest: str) ->
         "sources": digest,
         "required": {key: bound for key, bound in bounds.items() if bound and part_of(key) == part},
         "short": {key: why for key, why in settings["short"].items() if part_of(key) == part},
-        "figures": {key: figure.to_dict() for key, figure in measured.figures.items()},
+        "figures": {key: told(figure) for key, figure in measured.figures.items()},
     }
 
 

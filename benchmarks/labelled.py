@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import datafiles
 from checks import CHANGED, PRESERVED, UNCERTAIN, Outcome, Task, without_errors
-from stats import Figure, balanced_accuracy, likelihood_ratio, share
+from rewriteguard.evaluation.figure import Figure, share
+from stats import balanced_accuracy, likelihood_ratio
 
 Figures = dict[str, Figure]
 

@@ -11,8 +11,8 @@ from importlib import resources
 
 import datafiles
 from checks import CHANGED, PRESERVED, Outcome, Task, without_errors
+from rewriteguard.evaluation.figure import Figure, share
 from rewriteguard.evaluation.mutants import Mutant, controls, mutants
-from stats import Figure, share
 
 Figures = dict[str, Figure]
 _UNCHANGED = "unchanged"

@@ -16,7 +16,8 @@ from spacy.tokens import Doc
 
 import datafiles
 from checks import CHANGED, PRESERVED
-from stats import Figure, area_under_curve, best_threshold, likelihood_ratio, share
+from rewriteguard.evaluation.figure import Figure, share
+from stats import area_under_curve, best_threshold, likelihood_ratio
 
 Figures = dict[str, Figure]
 MINILM = datafiles.HERE / "results" / "minilm.json"

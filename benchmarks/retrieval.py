@@ -25,6 +25,7 @@ from retrieval_data import Collection, Question, foreign, load, stale
 from retrieval_rows import Case, Strategies
 from retrieval_scores import Scores, figures
 from rewriteguard import Guard
+from stats import told
 
 RESULTS = datafiles.HERE / "results" / "retrieval.json"
 ROOT = datafiles.HERE.parent
@@ -81,7 +82,7 @@ def measure(collection: Collection, conditions: Mapping[str, Any], encoder: dens
             parts = {"all": each, "reported": each.half(REPORTED)}
             for part, of_part in parts.items():
                 made = figures(of_part, settings["resamples"], settings["seed"])
-                found[f"{label}/{name}/{part}"] = {key: figure.to_dict() for key, figure in made.items()}
+                found[f"{label}/{name}/{part}"] = {key: told(figure) for key, figure in made.items()}
         print(f"{collection.name}, {label}: {len(scores['bm25'].questions)} questions", file=sys.stderr, flush=True)
     firsts = [question for question in collection.questions if question.turn == 1]
     differing = {name: sum(not each.first_turn_is_raw(q) for q in firsts) for name, each in strategies.items()}

@@ -11,7 +11,7 @@ from ir_measures import RR, R, nDCG
 
 from retrieval_data import Question
 from retrieval_rows import DROP_IN_K, Ran
-from stats import Figure
+from rewriteguard.evaluation.figure import Figure
 
 MEASURES = {"r10": R @ 10, "mrr10": RR @ 10, "ndcg10": nDCG @ 10, "r4": R @ DROP_IN_K}
 ORACLES = {"oracle-2": ("raw", "rewrite"), "oracle-3": ("raw", "rewrite", "carried")}

@@ -1,52 +1,20 @@
-"""The statistics of the reports: shares, likelihood ratios, balanced accuracy, area under the curve."""
+"""The statistics of the reports beside shares: likelihood ratios, balanced accuracy, area under the curve."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from math import exp, sqrt
 from typing import Any
 
-from statsmodels.stats.proportion import proportion_confint
+from rewriteguard.evaluation.figure import Figure, wilson
 
 _Z = 1.959964  # two-sided 95 %
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One measured figure.
-
-    Attributes:
-        value: The estimate; None where there was nothing to measure.
-        n: How many items it was measured on.
-        low: Lower end of the 95 % interval; None where there is none.
-        high: Upper end.
-        count: How many of the n, where the figure is a share.
-    """
-
-    value: float | None
-    n: int
-    low: float | None = None
-    high: float | None = None
-    count: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figure as plain JSON values, rounded to 4 digits."""
-        fields = ((key, value) for key, value in asdict(self).items() if key == "value" or value is not None)
-        return {key: round(value, 4) if isinstance(value, float) else value for key, value in fields}
-
-
-def share(count: int, n: int) -> Figure:
-    """The share count / n with its Wilson 95 % interval; no value where n is 0."""
-    if n == 0:
-        return Figure(None, 0, count=0)
-    return Figure(count / n, n, *wilson(count, n), count)
-
-
-def wilson(count: int, n: int) -> tuple[float, float]:
-    """The Wilson 95 % interval of the share count / n."""
-    low, high = proportion_confint(count, n, alpha=0.05, method="wilson")
-    return float(low), float(high)
+def told(figure: Figure) -> dict[str, Any]:
+    """The figure as it stands in a results file, rounded to 4 digits and without what it has not."""
+    fields = ((key, value) for key, value in figure.to_dict().items() if key == "value" or value is not None)
+    return {key: round(value, 4) if isinstance(value, float) else value for key, value in fields}
 
 
 def likelihood_ratio(changed: int, n_changed: int, preserved: int, n_preserved: int) -> Figure:

@@ -9,7 +9,7 @@ from spacy.tokens import Doc
 import datafiles
 import disfl
 from checks import CHANGED, PRESERVED, UNCERTAIN, Outcome, Task, without_errors
-from stats import Figure, share
+from rewriteguard.evaluation.figure import Figure, share
 
 Figures = dict[str, Figure]
 HUMAN = ("cast2021", "canard")

@@ -22,6 +22,7 @@ import mutation
 import report
 import stats
 from rewriteguard import Guard
+from rewriteguard.evaluation.figure import share
 from rewriteguard.language.pipeline import english
 from rewriteguard.tokens import Finding as TokenFinding
 from rewriteguard.verdict import judge
@@ -38,14 +39,14 @@ def parse() -> Language:
     [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
 )
 def test_wilson_interval(count: int, n: int, low: float, high: float) -> None:
-    found = stats.share(count, n)
+    found = share(count, n)
     assert (found.value, found.n, found.count) == (count / n, n, count)
     assert found.low == pytest.approx(low, abs=1e-4)
     assert found.high == pytest.approx(high, abs=1e-4)
 
 
 def test_share_of_nothing_has_no_value() -> None:
-    assert stats.share(0, 0).value is None
+    assert share(0, 0).value is None
 
 
 def test_likelihood_ratio_adds_one_hit_and_one_miss_to_each_class() -> None:

@@ -24,12 +24,12 @@ from rewriteguard import Guard
 from rewriteguard.assessment import Verdict
 from rewriteguard.audit import Line, Tally, read_row
 from rewriteguard.cli import app
+from rewriteguard.evaluation.figure import share
 from rewriteguard.report.chart import HEIGHT, WIDTH, charts
 from rewriteguard.report.entry import Entry, entry_of, rank
 from rewriteguard.report.marks import Mark, marks_of_rewrite, marks_of_turn, pieces
 from rewriteguard.report.moment import moment_of
 from rewriteguard.report.page import Page
-from rewriteguard.report.shares import share
 from rewriteguard.report.summary import Summary
 from rewriteguard.report.vocabulary import UnknownWords, words_of
 
@@ -199,7 +199,7 @@ def test_intervals_are_wilsons(count: int, n: int) -> None:
 
 
 def test_a_share_of_nothing_has_no_figure(tmp_path: Path) -> None:
-    assert share(0, 0).value == 0.0
+    assert share(0, 0).value is None
     page = report(tmp_path, [])
     assert set(page.shares.values()) == {"–"}
     assert page.rows == []

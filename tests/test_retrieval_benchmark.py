@@ -16,7 +16,7 @@ from retrieval_data import Collection, Question, foreign, stale
 from retrieval_rows import Case, Ran, Strategies
 from retrieval_scores import Scores, figures
 from rewriteguard import Verdict
-from stats import Figure
+from rewriteguard.evaluation.figure import Figure
 
 PASSAGES = {
     "permit": "A parking permit of the town is renewed within two weeks.",

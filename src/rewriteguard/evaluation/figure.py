@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import sqrt
 from typing import Any
+
+_Z = 1.959963984540054  # 97.5 % of a normal distribution lie below
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +30,22 @@ class Figure:
     def to_dict(self) -> dict[str, Any]:
         """The figure as plain JSON values."""
         return asdict(self)
+
+
+def share(count: int, n: int) -> Figure:
+    """The share count / n with its Wilson 95 % interval; no value where n is 0."""
+    if not n:
+        return Figure(None, 0, count=0)
+    return Figure(count / n, n, *wilson(count, n), count)
+
+
+def wilson(count: int, n: int) -> tuple[float, float]:
+    """The Wilson 95 % interval of the share count / n.
+
+    In plain Python, since pages that need no numpy show it too.
+    Source: Wilson, Journal of the American Statistical Association 22 (1927), 209-212.
+    """
+    p, weight = count / n, _Z**2 / n
+    middle = (p + weight / 2) / (1 + weight)
+    half = _Z * sqrt(p * (1 - p) / n + weight / (4 * n)) / (1 + weight)
+    return max(0.0, middle - half), min(1.0, middle + half)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rewriteguard.assessment import Verdict
-    from rewriteguard.report.shares import Share
+    from rewriteguard.evaluation.figure import Figure
     from rewriteguard.report.summary import Group
 
 WIDTH, HEIGHT = 1000, 100
@@ -37,7 +37,7 @@ class Chart:
 def charts(periods: Sequence[Group], verdicts: Sequence[Verdict]) -> list[Chart]:
     """One chart for each verdict, all with one axis, so that their heights can be compared."""
     shares = [[(place, period.of(v)) for place, period in enumerate(periods) if period.rows] for v in verdicts]
-    highest = max((share.high for points in shares for _, share in points), default=0.0)
+    highest = max((share.high or 0.0 for points in shares for _, share in points), default=0.0)
     top = next(scale for scale in _SCALES if scale >= highest)
     step = WIDTH / max(1, len(periods))
     return [
@@ -46,6 +46,6 @@ def charts(periods: Sequence[Group], verdicts: Sequence[Verdict]) -> list[Chart]
     ]
 
 
-def _point(x: float, share: Share, top: float) -> Point:
-    y, low, high = (round(HEIGHT * (1 - part / top), 2) for part in (share.value, share.low, share.high))
+def _point(x: float, share: Figure, top: float) -> Point:
+    y, low, high = (round(HEIGHT * (1 - (part or 0.0) / top), 2) for part in (share.value, share.low, share.high))
     return Point(round(x, 1), y, low, high)

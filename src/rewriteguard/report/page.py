@@ -127,4 +127,4 @@ def _percent(value: float) -> str:
 
 def _highest(groups: Sequence[Group]) -> float:
     """The top of the bars of a table that compares the groups."""
-    return max(group.of(verdict).high for group in groups for verdict in _VERDICTS[:2])
+    return max(group.of(verdict).high or 0.0 for group in groups for verdict in _VERDICTS[:2])

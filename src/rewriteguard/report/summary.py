@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from rewriteguard.assessment import Verdict
-from rewriteguard.report.shares import Share, share
+from rewriteguard.evaluation.figure import Figure, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,11 +39,11 @@ class Group:
         return self.verdicts.total()
 
     @property
-    def share(self) -> Share:
+    def share(self) -> Figure:
         """Its share of `n`."""
         return share(self.rows, self.n)
 
-    def of(self, verdict: str) -> Share:
+    def of(self, verdict: str) -> Figure:
         """The share of one verdict among the rows of the group."""
         return share(self.verdicts[Verdict(verdict)], self.rows)
 
@@ -80,7 +80,7 @@ class Summary:
         """The number of entries with a timestamp."""
         return sum(counts.total() for counts in self._hours.values())
 
-    def share(self, verdict: str) -> Share:
+    def share(self, verdict: str) -> Figure:
         """The share of one verdict."""
         return share(self.verdicts[Verdict(verdict)], self.checked)
 

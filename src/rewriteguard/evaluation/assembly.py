@@ -1,0 +1,91 @@
+"""Puts the results together from cases, outcomes and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rewriteguard.errors import InputError
+from rewriteguard.evaluation.case import Case
+from rewriteguard.evaluation.outcome import Arm, Outcome
+from rewriteguard.evaluation.paired import paired
+from rewriteguard.evaluation.preservation import Extract
+from rewriteguard.evaluation.results import ArmResult, Group, GroupResult, Results
+from rewriteguard.evaluation.runs import ArmRun, arm_runs
+from rewriteguard.evaluation.scores import score
+from rewriteguard.evaluation.statistics import Draws
+from rewriteguard.evaluation.tables import bases_of, constraint_rows, kind_rows, regressions, turn_rows
+
+_Runs = Mapping[tuple[str, str], ArmRun]
+_DEFAULT_DRAWS = Draws()
+
+
+def assemble(
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    groups: Sequence[Group],
+    *,
+    k: int,
+    extract: Extract,
+    draws: Draws = _DEFAULT_DRAWS,
+    vocabulary: Mapping[str, Any] | None = None,
+) -> Results:
+    """The results; the same for the same cases, outcomes, groups and draws.
+
+    Args:
+        cases: The requests.
+        outcomes: What the arms did, in any order; those of other cases are left out.
+        groups: The classes and slices that are judged apart.
+        k: How many results of an arm count.
+        extract: Finds the protected tokens of a text: `Guard.extract`.
+        draws: How bootstrap and randomisation test draw.
+        vocabulary: What the rewrites say that no document does, as plain JSON values.
+
+    Raises:
+        InputError: A group names a case that is not among the cases.
+    """
+    known = {case.id: case for case in cases}
+    members = {group.name: _members(group, known) for group in groups}
+    runs = {(run.rewriter, run.arm.value): run for run in arm_runs(cases, outcomes, k, extract)}
+    return Results(
+        k=k,
+        seed=draws.seed,
+        resamples=draws.resamples,
+        requests=len(cases),
+        clusters=len({case.cluster for case in cases}),
+        judged=sum(bool(case.relevant) for case in cases),
+        contracts=sum(case.contract is not None for case in cases),
+        rewriters=tuple(sorted({rewriter for rewriter, _ in runs if rewriter})),
+        arms=_arms(cases, runs, draws),
+        groups=tuple(
+            GroupResult(group.name, group.enforced, len(members[group.name]), _arms(members[group.name], runs, draws))
+            for group in groups
+        ),
+        regressions=tuple(regressions(cases, runs)),
+        constraints=tuple(constraint_rows(cases, runs)),
+        kinds=tuple(kind_rows(runs)),
+        turns=tuple(turn_rows(cases, runs, draws)),
+        vocabulary=vocabulary,
+    )
+
+
+def _members(group: Group, known: Mapping[str, Case]) -> list[Case]:
+    absent = next((name for name in group.cases if name not in known), None)
+    if absent is not None:
+        raise InputError(f"group {group.name!r}: expected ids of the cases, got {absent!r}")
+    return [known[name] for name in group.cases]
+
+
+def _arms(cases: Sequence[Case], runs: _Runs, draws: Draws) -> tuple[ArmResult, ...]:
+    return tuple(_arm(cases, run, runs, draws) for run in runs.values())
+
+
+def _arm(cases: Sequence[Case], run: ArmRun, runs: _Runs, draws: Draws) -> ArmResult:
+    against = {base.arm: paired(cases, run, base, draws) for base in bases_of(run, runs)}
+    return ArmResult(
+        rewriter=run.rewriter,
+        arm=run.arm.value,
+        scores=score(cases, run, draws),
+        over_original=against.get(Arm.ORIGINAL),
+        over_rewrite=against.get(Arm.REWRITE),
+    )

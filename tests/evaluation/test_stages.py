@@ -1,0 +1,55 @@
+"""The rule table of the stages, row by row."""
+
+from __future__ import annotations
+
+import pytest
+
+from rewriteguard.evaluation.case import Case, Contract
+from rewriteguard.evaluation.measures import Measured
+from rewriteguard.evaluation.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.preservation import Clause, Fate
+from rewriteguard.evaluation.stages import first_break
+from rewriteguard.tokens import Kind
+
+FOUND, NOTHING = Measured(0.5, 0.5, 0.5), Measured()
+KEPT = Clause("constraint", Kind.TIME, "2023", True, Fate.KEPT, query=0)
+LOST = Clause("constraint", Kind.TIME, "2023", True, Fate.DROPPED)
+ONE_READING, SEVERAL = Contract(), Contract(unresolved="it", readings=("a", "b"))
+REWRITTEN = {"arm": Arm.REWRITE, "rewriter": "r", "status": Status.OK, "rewrite": "fares"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes", "measured", "clauses", "answerable", "contract"),
+    [
+        ("generation", {"status": Status.ERROR, "stage": "generation"}, FOUND, [KEPT], True, None),
+        ("retrieval", {"status": Status.ERROR, "stage": "retrieval"}, NOTHING, [LOST], True, None),
+        ("rewrite", {"status": Status.ERROR, "stage": "rewrite"}, None, [], False, None),
+        ("retrieval", {"status": Status.ERROR}, NOTHING, [], False, None),
+        ("rewrite", {"status": Status.CLARIFIED}, NOTHING, [], True, ONE_READING),
+        ("rewrite", {"status": Status.CLARIFIED}, NOTHING, [], True, None),
+        (None, {"status": Status.CLARIFIED}, None, [], True, SEVERAL),
+        (None, {}, FOUND, [LOST], True, None),
+        (None, {"supported": True}, FOUND, [KEPT], True, None),
+        ("generation", {"supported": False}, FOUND, [LOST], True, None),
+        ("generation", {"supported": False}, None, [LOST], False, None),
+        (None, {}, None, [LOST], False, None),
+        ("retrieval", {}, NOTHING, [LOST], False, None),
+        ("retrieval", {"arm": Arm.ORIGINAL}, NOTHING, [LOST], True, None),
+        ("retrieval", {"arm": Arm.WITHOUT}, NOTHING, [LOST], True, None),
+        ("rewrite", {"rewrite": None, "stage": "rewrite"}, NOTHING, [KEPT], True, None),
+        ("rewrite", {}, NOTHING, [KEPT, LOST], True, None),
+        ("rewrite", {"status": Status.EMPTY}, NOTHING, [LOST], True, None),
+        ("rewrite", {}, NOTHING, [], True, None),
+        ("retrieval", {}, NOTHING, [KEPT], True, None),
+    ],
+)
+def test_the_first_row_that_fits_counts(
+    expected: str | None,
+    changes: dict,
+    measured: Measured | None,
+    clauses: list[Clause],
+    answerable: bool,
+    contract: Contract | None,
+) -> None:
+    outcome = Outcome("a", **(REWRITTEN | changes))
+    assert first_break(Case("a", "?", contract=contract), outcome, measured, clauses, answerable) == expected
