@@ -23,6 +23,10 @@ class PolicyError(RewriteGuardError, ValueError):
     """A policy was given a value that cannot be used; one of a file names the file, the table and the key."""
 
 
+class RulesError(RewriteGuardError, ValueError):
+    """Release rules say something that cannot be held; the message names the file, the table and the key."""
+
+
 class PipelineNotFoundError(RewriteGuardError, OSError):
     """No English spaCy pipeline is installed; the message names the two commands that install one."""
 

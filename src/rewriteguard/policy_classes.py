@@ -159,9 +159,10 @@ def check_classes(classes: Sequence[Classed]) -> None:
         PolicyError: They do, or one is not.
     """
     names = [each.name for each in classes]
+    twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
+    if twice is not None:
+        raise PolicyError(f"class {twice!r}: expected a name of its own, but an earlier class has it")
     for number, each in enumerate(classes):
-        if each.name in names[:number]:
-            raise PolicyError(f"class {each.name!r}: expected a name of its own, but an earlier class has it")
         if each.when.holds_always and number + 1 < len(classes):
             raise PolicyError(
                 f"class {names[number + 1]!r}: it is never reached, since {each.name!r} before it holds for every turn"
