@@ -140,7 +140,10 @@ def test_the_first_class_that_holds_counts():
         (lambda: RequestClass("two\nlines"), "expected a name of one line"),
         (lambda: RequestClass("a", Predicate(), "shipp"), "expected one of ship"),
         (lambda: Policy(classes=(DATES,)), "classes: expected RequestClass, got Predicate"),
-        (lambda: Policy(classes=(RequestClass("a", DATES), RequestClass("a"))), "class 'a': expected a name of its own"),
+        (
+            lambda: Policy(classes=(RequestClass("a", DATES), RequestClass("a"))),
+            "class 'a': expected a name of its own",
+        ),
         (lambda: Policy(classes=(RequestClass("a"), RequestClass("b", DATES))), "class 'b': it is never reached"),
     ],
 )
@@ -504,8 +507,14 @@ CLASS = '[[class]]\nname = "dates"\n'
         (CLASS + "when.kinds = ['tine']", "when: kinds: 'tine' is none of time, entity, "),
         (CLASS + "when.kinds = 'time'", "when: kinds: expected an array of texts, got 'time'"),
         (CLASS + "when.dependent = 'yes'", "when: dependent: expected true or false, got 'yes'"),
-        (CLASS + "when = {min_words = 4, max_words = 3}", "class 'dates': when: max_words: expected at least min_words"),
-        (CLASS + "release = 'ship'\n" + CLASS + "release = 'ship'", "policy.toml: class 'dates': expected a name of its"),
+        (
+            CLASS + "when = {min_words = 4, max_words = 3}",
+            "class 'dates': when: max_words: expected at least min_words",
+        ),
+        (
+            CLASS + "release = 'ship'\n" + CLASS + "release = 'ship'",
+            "policy.toml: class 'dates': expected a name of its",
+        ),
         ("name = ", "policy.toml: not TOML: "),
     ],
 )

@@ -295,7 +295,7 @@ class Guard:
             InputError: `turn` is not text.
             HistoryError: An item of the history has an unknown shape.
         """
-        return self._class_of(Conversation.read(turn, history, self._window), policy)
+        return self._class_of(Conversation.read(turn, history, self._window), policy) if policy.classes else None
 
     def _class_of(self, conversation: Conversation, policy: Policy) -> RequestClass | None:
         return first_class(policy.classes, self._traits(conversation)) if policy.classes else None

@@ -910,8 +910,4 @@ async def test_the_model_is_not_asked_for_a_class_that_falls_back(guard):
         await asyncio.to_thread(way, FOLLOW_UP)
         assert len(asked) == 1
         assert seen[-1].action is Action.FUSE
-    assert {query for query, _, _ in words.calls} >= {FEES["input"], guard.carried(**renamed(FEES)).text}
-
-
-def renamed(payload):
-    return {"turn": payload["input"], "history": payload["chat_history"]}
+    assert {query for query, _, _ in words.calls} >= {FEES["input"], guard.carried(FEES["input"], HISTORY).text}
