@@ -22,9 +22,10 @@ TARGET = Path(__file__).with_name("rewriteguard.json")
 
 CHANGED = 'verdict="changed"'
 UNCERTAIN = 'verdict="uncertain"'
-REJECTED = f'{JUDGED}, action="fall_back"'
-SHADOWED = f'{JUDGED}, action!="fall_back", proposed_action="fall_back"'
-FAULTS = 'verdict!="none", reason!="ok"'
+# A class of requests that does without the rewriter falls back by plan, with the reason `skipped`.
+REJECTED = f'{JUDGED}, action="fall_back", reason!="skipped"'
+SHADOWED = f'{JUDGED}, action!="fall_back", proposed_action="fall_back", reason!="skipped"'
+FAULTS = 'verdict!="none", reason!~"ok|skipped"'
 ASKED = 'reason!~"first_turn|skipped"'
 FAILED = 'reason=~"rewriter_error|rewriter_timeout|guard_error"'
 COLOURS = {"preserved": "blue", "uncertain": "yellow", "changed": "red"}  # told apart without red and green
@@ -210,7 +211,7 @@ def cost() -> list[Any]:
             "percentunit",
             8,
             by_reason=split(rate("decisions_total", FAILED, by="reason"), ASKED),
-            all_fallbacks=share('action="fall_back"', ASKED),
+            all_fallbacks=share('action="fall_back", reason!="skipped"', ASKED),
         ),
         chart(
             "Errors by stage",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rewriteguard.fuse import reciprocal_rank_fusion
     from rewriteguard.guard import Guard
     from rewriteguard.policy import Policy
+    from rewriteguard.policy_classes import Predicate, Release, RequestClass
     from rewriteguard.query_filters import check_filter
     from rewriteguard.retrieve import GuardedSearch, Hit, Result
     from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
@@ -57,8 +58,11 @@ __all__ = [
     "PipelineNotFoundError",
     "Policy",
     "PolicyError",
+    "Predicate",
     "Profile",
     "ProtectedToken",
+    "Release",
+    "RequestClass",
     "Result",
     "RewriteGuardError",
     "ScopeError",
@@ -95,6 +99,7 @@ _MODULES = {
     "fuse": ("reciprocal_rank_fusion",),
     "guard": ("Guard",),
     "policy": ("Policy",),
+    "policy_classes": ("Predicate", "Release", "RequestClass"),
     "query_filters": ("check_filter",),
     "retrieve": ("GuardedSearch", "Hit", "Result"),
     "rewrite": ("asafe_rewrite", "safe_rewrite"),

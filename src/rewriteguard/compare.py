@@ -78,7 +78,7 @@ def compare(
         consumed: Spans of the turn (offsets) that only point ("the first one"); what they hold may go.
         filtered: What a structured filter beside the rewrite carries; it counts as kept.
     """
-    ours = [t for t in turn.tokens if _counts(turn, t) and not any(a < t.end and t.start < b for a, b in consumed)]
+    ours = [t for t in turn.tokens if counts(turn, t) and not any(a < t.end and t.start < b for a, b in consumed)]
     theirs = [t for t in rewrite.tokens if _is_said(rewrite, t)]
     state = Pairing(turn, rewrite, past, facts, ours, theirs, edited=edited)
     _pair(state, Match.SAME, state.kept)
@@ -100,7 +100,7 @@ def compare(
     )
 
 
-def _counts(turn: Reading, token: ProtectedToken) -> bool:
+def counts(turn: Reading, token: ProtectedToken) -> bool:
     """True where the token stands in what is asked, or in a remark that sets the scene, and its loss says something."""
     if token.kind is Kind.ANSWER_TYPE and token.value not in answer_type.STRONG:
         return False

@@ -19,6 +19,7 @@ from rewriteguard.decision import Decision, Reason
 from rewriteguard.errors import InputError, PipelineNotFoundError
 from rewriteguard.guard import Guard
 from rewriteguard.policy import Policy, decide_without_rewrite
+from rewriteguard.policy_classes import Release
 from rewriteguard.telemetry import Telemetry, default_telemetry
 
 _BUILDING = Lock()
@@ -67,6 +68,17 @@ class Decider:
     def as_unguarded(self, conversation: Conversation) -> bool:
         """Whether a conversation that could not be read is searched as without the guard: where its turn is no text."""
         return self.policy.shadow or not conversation.turn.strip()
+
+    def is_released(self, conversation: Conversation, release: Release) -> bool:
+        """Whether the policy releases the turn's class so; the turn is read only where it releases any class so.
+
+        Raises:
+            Exception: What the guard raised, where it could not read the turn.
+        """
+        if self.policy.shadow or not self.policy.releases(release):
+            return False
+        found = self.guard.class_of(conversation.turn, conversation, policy=self.policy)
+        return found is not None and found.release is release
 
     def unread(self, conversation: Conversation, answer: Answer) -> Decision:
         """The decision where turn or history could not be read, so that nothing can be checked."""

@@ -79,6 +79,8 @@ class Decision:
         candidates: The readings of an ambiguous turn.
         carried_terms: The history terms of the carried query, most salient first.
         policy: Name of the policy.
+        request_class: Name of the policy's class that the turn belongs to; empty where it belongs to none, or where
+            none was asked for, since no rewrite was judged.
     """
 
     action: Action
@@ -91,6 +93,7 @@ class Decision:
     candidates: tuple[str, ...] = ()
     carried_terms: tuple[str, ...] = ()
     policy: str = "default"
+    request_class: str = ""
 
     @property
     def verdict(self) -> Verdict | None:
@@ -110,4 +113,5 @@ class Decision:
             "candidates": list(self.candidates),
             "carried_terms": list(self.carried_terms),
             "policy": self.policy,
+            "request_class": self.request_class,
         }

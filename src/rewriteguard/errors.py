@@ -20,7 +20,11 @@ class HistoryError(RewriteGuardError, ValueError):
 
 
 class PolicyError(RewriteGuardError, ValueError):
-    """A policy was given weights or a constant that cannot be used."""
+    """A policy was given a value that cannot be used; one of a file names the file, the table and the key."""
+
+
+class RulesError(RewriteGuardError, ValueError):
+    """Release rules say something that cannot be held; the message names the file, the table and the key."""
 
 
 class PipelineNotFoundError(RewriteGuardError, OSError):

@@ -23,12 +23,14 @@ from rewriteguard.extract.entity import equivalents_of
 from rewriteguard.filter_check import MAX_LIMIT, assess_filter
 from rewriteguard.filter_finding import FilterAssessment
 from rewriteguard.policy import Policy, decide, decide_without_rewrite
+from rewriteguard.policy_classes import Release, RequestClass, Traits, first_class
 from rewriteguard.query_list import as_they_are, listed_queries
 from rewriteguard.reader import Reader
 from rewriteguard.rows import BATCH_SIZE, Row, check_batch
 from rewriteguard.set_assessment import Member, SetAssessment
 from rewriteguard.sets import assess_set
 from rewriteguard.tokens import ProtectedToken
+from rewriteguard.traits import traits_of
 
 _CACHED_CHECKS = 256  # findings that are kept, for a call that is repeated
 _LONGEST_CACHED = 20_000  # characters of a conversation of which a finding is kept, since it is kept with it
@@ -255,11 +257,16 @@ class Guard:
         policy: Policy | None = None,
         unchecked: str | Sequence[str] | None = None,
     ) -> Decision:
-        """What to search where no rewrite was judged; `unchecked` is the rewrite, or are those, not judged."""
+        """What to search where no rewrite was judged; `unchecked` is the rewrite, or are those, not judged.
+
+        With `Reason.SKIPPED` the policy's classes say whether the rewriter is off for this turn.
+        """
         conversation = Conversation.read(turn, history, self._window)
-        carried = self._carried(conversation)
+        carried, policy = self._carried(conversation), policy or _DEFAULT_POLICY
+        # Elsewhere the class changes nothing, and a rewriter that was late leaves no time to read the turn.
+        found = self._class_of(conversation, policy) if reason is Reason.SKIPPED else None
         return decide_without_rewrite(
-            policy or _DEFAULT_POLICY, conversation.turn, reason, carried, unchecked=unchecked
+            policy, conversation.turn, reason, carried, unchecked=unchecked, request_class=found
         )
 
     def carried(self, turn: Any, history: Any = ()) -> CarriedQuery:
@@ -272,14 +279,43 @@ class Guard:
         conversation = Conversation.read(turn, history, self._window)
         return is_dependent(self._read(conversation.turn[:MAX_TURN], True), self._read.past(conversation.history))
 
+    def traits(self, turn: Any, history: Any = ()) -> Traits:
+        """What the classes of a policy are told by: kinds, dependence, language and length of a turn.
+
+        Raises:
+            InputError: `turn` is not text.
+            HistoryError: An item of the history has an unknown shape.
+        """
+        return self._traits(Conversation.read(turn, history, self._window))
+
+    def class_of(self, turn: Any, history: Any = (), *, policy: Policy) -> RequestClass | None:
+        """The class of a policy that a turn belongs to; None where it belongs to none.
+
+        Raises:
+            InputError: `turn` is not text.
+            HistoryError: An item of the history has an unknown shape.
+        """
+        return self._class_of(Conversation.read(turn, history, self._window), policy) if policy.classes else None
+
+    def _class_of(self, conversation: Conversation, policy: Policy) -> RequestClass | None:
+        return first_class(policy.classes, self._traits(conversation)) if policy.classes else None
+
+    def _traits(self, conversation: Conversation) -> Traits:
+        turn = conversation.turn[:MAX_TURN]
+        self._read.together(turn, *self._read.said(conversation.history))
+        return traits_of(conversation.turn, self._read(turn, True), self._read.past(conversation.history))
+
     def _decide(
         self, conversation: Conversation, assessment: Assessment, policy: Policy, given: Sequence[str] = ()
     ) -> Decision:
-        if assessment.profile is Profile.SHORTEN and self._is_brief(assessment.turn):
+        found = self._class_of(conversation, policy)
+        off = found is not None and found.release is Release.FALL_BACK
+        if assessment.profile is Profile.SHORTEN and not off and self._is_brief(assessment.turn):
+            unchecked = given or assessment.raw_rewrite
             return decide_without_rewrite(
-                policy, assessment.turn, Reason.SKIPPED, unchecked=given or assessment.raw_rewrite
+                policy, assessment.turn, Reason.SKIPPED, unchecked=unchecked, request_class=found
             )
-        return decide(policy, assessment, self._carried(conversation), given=given)
+        return decide(policy, assessment, self._carried(conversation), given=given, request_class=found)
 
     def _is_brief(self, turn: str) -> bool:
         """True for a turn that is as short as a query already."""

@@ -22,7 +22,8 @@ from rewriteguard.flight import Flight
 from rewriteguard.fuse import Fused, fuse, margins
 from rewriteguard.identity import identities
 from rewriteguard.plan import Plan, Request, Result
-from rewriteguard.rewrite import while_reading
+from rewriteguard.policy_classes import Release
+from rewriteguard.rewrite import is_off, while_reading
 from rewriteguard.telemetry import Retrieved, Span
 
 _CHECK = 0.1  # seconds that a check has at least: a rewrite that came in the last moment is not thrown away unread
@@ -135,16 +136,17 @@ async def _answer(runner: Runner, plan: Plan, request: Request, flight: Flight, 
     """The rewrite, or why there is none; the arms that need none are started before the rewriter is asked."""
     if not request.asked:
         return Answer(reason=Reason.FIRST_TURN)
-    if plan.hedged:  # before the guard is asked anything: what can be searched does not wait for it
-        flight.start(request.conversation.turn, Origin.ORIGINAL)
-    if await _spared(runner, plan, request.conversation, budget):
+    policy, conversation = plan.decider.policy, request.conversation
+    ships = policy.releases(Release.SHIP)
+    if plan.hedged and not ships:  # before the guard is asked anything: what can be searched does not wait for it
+        flight.start(conversation.turn, Origin.ORIGINAL)
+    if await _spared(runner, plan, conversation, budget):
         return Answer(reason=Reason.SKIPPED)
-    first = (
-        [_carrying(runner, plan, request.conversation, flight)] if plan.hedged and plan.decider.policy.carried else []
-    )
+    beside = plan.hedged and (ships or policy.carried)
+    first = [_hedging(runner, plan, conversation, flight)] if beside else []
     seconds = budget.left(plan.rewriter_timeout)
-    ask = partial(ask_rewriter, runner, request.ask, seconds, plan.decider.telemetry, shadow=plan.decider.policy.shadow)
-    return await while_reading(runner, plan.decider, request.conversation, ask, budget.left, first)
+    ask = partial(ask_rewriter, runner, request.ask, seconds, plan.decider.telemetry, shadow=policy.shadow)
+    return await while_reading(runner, plan.decider, conversation, ask, budget.left, first)
 
 
 async def _unguarded_answer(runner: Runner, plan: Plan, request: Request) -> Answer:
@@ -155,7 +157,9 @@ async def _unguarded_answer(runner: Runner, plan: Plan, request: Request) -> Ans
 
 
 async def _spared(runner: Runner, plan: Plan, conversation: Conversation, budget: Budget) -> bool:
-    """Whether the rewriter is not asked because the turn is complete; a guard that cannot tell asks it."""
+    """Whether the rewriter is off for the turn, or the turn is complete; a guard that cannot tell asks it."""
+    if await is_off(runner, plan.decider, conversation, budget.left()):
+        return True
     if plan.rewrite_when == "always" or plan.decider.policy.shadow:
         return False
     try:
@@ -166,19 +170,24 @@ async def _spared(runner: Runner, plan: Plan, conversation: Conversation, budget
         return False
 
 
-def _carrying(runner: Runner, plan: Plan, conversation: Conversation, flight: Flight) -> Handle[None]:
-    """Finds the carried query beside the rewriter, and starts its search."""
+def _hedging(runner: Runner, plan: Plan, conversation: Conversation, flight: Flight) -> Handle[None]:
+    """Starts beside the rewriter the searches that need none; not where the turn's class will hardly need them."""
+    decider = plan.decider
 
-    async def carry() -> None:
+    async def hedge() -> None:
         try:
-            carried = await compute(runner, partial(plan.decider.guard.carried, conversation.turn, conversation))
+            if decider.policy.releases(Release.SHIP):
+                if await compute(runner, partial(decider.is_released, conversation, Release.SHIP)):
+                    return
+                flight.start(conversation.turn, Origin.ORIGINAL)
+            if decider.policy.carried:
+                carried = await compute(runner, partial(decider.guard.carried, conversation.turn, conversation))
+                if carried.terms:
+                    flight.start(carried.text, Origin.CARRIED)
         except Exception as error:  # noqa: BLE001 - the guard's own failure
-            plan.decider.telemetry.failed("guard", error)
-            return
-        if carried.terms:
-            flight.start(carried.text, Origin.CARRIED)
+            decider.telemetry.failed("guard", error)
 
-    return runner.start(carry, blocking=False)
+    return runner.start(hedge, blocking=False)
 
 
 def _tell(plan: Plan, decision: Decision, span: Span) -> None:

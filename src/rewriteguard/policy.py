@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from rewriteguard.assessment import Assessment, Fault, Profile, Verdict
 from rewriteguard.carry import CarriedQuery
 from rewriteguard.decision import Action, Decision, Origin, Reason, WeightedQuery
 from rewriteguard.errors import PolicyError
+from rewriteguard.policy_classes import Release, RequestClass, check_classes
+from rewriteguard.policy_file import read_policy
 from rewriteguard.set_assessment import SetAssessment
 from rewriteguard.weights import COMPLETE, DEPENDENT, Weights, rows_from
+
+if TYPE_CHECKING:
+    import os
 
 _FUSION_K = 2
 _HYBRID_K = 5  # for BM25 and dense lists together; chosen before `benchmarks/retrieval.py`, which measures it
@@ -32,6 +38,7 @@ class Policy:
         reject_uncertain: Act on UNCERTAIN as on CHANGED.
         shadow: Check and record everything, but search the rewrite alone, exactly as without the guard.
         clarify: Ask the user where a reference has several readings.
+        classes: Classes of requests for which something else is done; the first that a turn belongs to counts.
     """
 
     name: str = "default"
@@ -43,6 +50,7 @@ class Policy:
     reject_uncertain: bool = False
     shadow: bool = False
     clarify: bool = False
+    classes: tuple[RequestClass, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", rows_from("weights", self.weights))
@@ -50,6 +58,15 @@ class Policy:
             object.__setattr__(self, "complete_weights", rows_from("complete_weights", self.complete_weights))
         if not (math.isfinite(self.k) and self.k >= 0):
             raise PolicyError(f"k: expected a number of at least 0, got {self.k}")
+        object.__setattr__(self, "classes", tuple(self.classes))
+        wrong = [type(each).__name__ for each in self.classes if not isinstance(each, RequestClass)]
+        if wrong:
+            raise PolicyError(f"classes: expected RequestClass, got {wrong[0]}")
+        check_classes(self.classes)
+
+    def releases(self, release: Release) -> bool:
+        """Whether a class is released so."""
+        return any(each.release is release for each in self.classes)
 
     def rows(self, *, dependent: bool) -> Mapping[Verdict, Weights]:
         """The weights for a turn that needs the conversation, or for one that is complete by itself."""
@@ -58,6 +75,20 @@ class Policy:
         if self.complete_weights is not None:
             return self.complete_weights
         return COMPLETE if self.weights == DEPENDENT else self.weights
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Policy:
+        """The policy that a TOML file says; what the file leaves out is as in `Policy()`.
+
+        Raises:
+            OSError: The file cannot be read.
+            PolicyError: It is no TOML, or says something that no policy can do; the message names table and key.
+        """
+        arguments = read_policy(path)
+        try:
+            return cls(**arguments)
+        except PolicyError as error:
+            raise PolicyError(f"{path}: {error}") from None
 
     @classmethod
     def single(cls) -> Policy:
@@ -86,6 +117,7 @@ def decide(
     carried: CarriedQuery | None = None,
     *,
     given: Sequence[str] = (),
+    request_class: RequestClass | None = None,
 ) -> Decision:
     """The decision about a rewrite that was judged, or about a set of them, of which the rejected are left out.
 
@@ -94,28 +126,39 @@ def decide(
         assessment: The finding about the rewrite, or about the set.
         carried: The carried query of the same turn; None leaves the carried arm out.
         given: The items of a set as they came; searched in shadow mode.
+        request_class: The class of the policy that the turn belongs to.
     """
+    release = Release.FUSE if request_class is None else request_class.release
+    raw = tuple(given) or (assessment.raw_rewrite,)
+    if release is Release.FALL_BACK:
+        off = decide_without_rewrite(
+            policy, assessment.turn, Reason.SKIPPED, carried, unchecked=raw, request_class=request_class
+        )
+        return replace(off, assessment=assessment, candidates=assessment.candidates)
     rewrites = assessment.assessments if isinstance(assessment, SetAssessment) else (assessment,)
     kept = {each.rewrite: each for each in rewrites if not _rejects(policy, each)}  # equal texts are searched once
     worst = max((each.verdict for each in kept.values()), key=_GRAVITY.index, default=Verdict.CHANGED)
     rows = policy.rows(dependent=assessment.dependent)
     shares = [(each.rewrite, rows[each.verdict].rewrite / len(kept)) for each in kept.values()]
     single = _one_query(assessment, list(kept.values()))
-    proposed = _proposal(policy, assessment, single, rejected=not kept)
+    alone = policy.one_search or (release is Release.SHIP and _ships(assessment, single))
+    asks = policy.clarify or release is Release.CLARIFY
+    proposed = _proposal(assessment, single, rejected=not kept, alone=alone, asks=asks)
     fused = _queries(policy, assessment.turn, shares, rows[worst], carried)
     decision = Decision(
         action=proposed,
         reason=Reason(assessment.reason),
         query=single.text,
-        queries=(single,) if policy.one_search else fused,
+        queries=(single,) if alone else fused,
         k=policy.k,
         assessment=assessment,
         proposed=proposed,
         candidates=assessment.candidates,
         carried_terms=carried.terms if carried and policy.carried else (),
         policy=policy.name,
+        request_class=request_class.name if request_class else "",
     )
-    return _as_unguarded(decision, *(given or (assessment.raw_rewrite,))) if policy.shadow else decision
+    return _as_unguarded(decision, *raw) if policy.shadow else decision
 
 
 def decide_without_rewrite(
@@ -125,6 +168,7 @@ def decide_without_rewrite(
     carried: CarriedQuery | None = None,
     *,
     unchecked: str | Sequence[str] | None = None,
+    request_class: RequestClass | None = None,
 ) -> Decision:
     """The decision where no rewrite was judged: none was asked for, or the rewriter or the guard failed.
 
@@ -132,12 +176,14 @@ def decide_without_rewrite(
         policy: What to do.
         turn: The user's turn, which is searched as written.
         reason: Why there is no judged rewrite.
-        carried: The carried query of the turn; used only where the rewriter failed.
+        carried: The carried query of the turn; used only where the rewriter failed, or is off for the class.
         unchecked: The rewrite, or the set, that was not judged; searched only in shadow mode.
+        request_class: The class of the policy that the turn belongs to, where it was asked for.
     """
-    asked = reason not in (Reason.FIRST_TURN, Reason.SKIPPED)
-    action = Action.FALL_BACK if asked else Action.USE_ORIGINAL
-    use_carried = carried if asked and reason is not Reason.GUARD_ERROR else None
+    off = reason is Reason.SKIPPED and request_class is not None and request_class.release is Release.FALL_BACK
+    lacking = off or reason not in (Reason.FIRST_TURN, Reason.SKIPPED)
+    action = Action.FALL_BACK if lacking else Action.USE_ORIGINAL
+    use_carried = carried if lacking and reason is not Reason.GUARD_ERROR else None
     weights = policy.rows(dependent=False)[Verdict.CHANGED]  # a late answer waits for no reading of the turn
     decision = Decision(
         action=action,
@@ -149,6 +195,7 @@ def decide_without_rewrite(
         proposed=action,
         carried_terms=use_carried.terms if use_carried and policy.carried else (),
         policy=policy.name,
+        request_class=request_class.name if request_class else "",
     )
     if policy.shadow:
         given = (unchecked,) if isinstance(unchecked, str) else unchecked or ()
@@ -174,13 +221,18 @@ def _one_query(assessment: Assessment, kept: Sequence[Assessment]) -> WeightedQu
     return WeightedQuery(best.rewrite, 1, Origin.REWRITE)
 
 
-def _proposal(policy: Policy, assessment: Assessment, single: WeightedQuery, *, rejected: bool) -> Action:
+def _ships(assessment: Assessment, single: WeightedQuery) -> bool:
+    """Whether a class that ships searches the rewrite alone: it has to be PRESERVED, and to stand for the turn."""
+    return assessment.verdict is Verdict.PRESERVED and single.origin is Origin.REWRITE
+
+
+def _proposal(assessment: Assessment, single: WeightedQuery, *, rejected: bool, alone: bool, asks: bool) -> Action:
     ambiguous = any(violation.fault is Fault.AMBIGUOUS for violation in assessment.violations)
-    if policy.clarify and ambiguous and assessment.candidates:
+    if asks and ambiguous and assessment.candidates:
         return Action.CLARIFY
     if rejected:
         return Action.FALL_BACK
-    if not policy.one_search:
+    if not alone:
         return Action.FUSE
     return Action.USE_REWRITE if single.origin is Origin.REWRITE else Action.USE_ORIGINAL
 

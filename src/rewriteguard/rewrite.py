@@ -13,10 +13,11 @@ from rewriteguard.asking import Answer, ask_for, ask_rewriter, kept
 from rewriteguard.assessment import Profile
 from rewriteguard.conversation import Conversation
 from rewriteguard.decider import Decider, decider_from
-from rewriteguard.decision import Decision
+from rewriteguard.decision import Decision, Reason
 from rewriteguard.drivers import Handle, Runner, TaskRunner, ThreadRunner, compute
 from rewriteguard.guard import Guard
 from rewriteguard.policy import Policy
+from rewriteguard.policy_classes import Release
 from rewriteguard.telemetry import Telemetry
 from rewriteguard.threads import drive
 
@@ -116,6 +117,17 @@ async def while_reading(
     return answer
 
 
+async def is_off(runner: Runner, decider: Decider, conversation: Conversation, seconds: float | None = None) -> bool:
+    """Whether the policy does without the rewriter for the turn's class; a guard that cannot tell asks it."""
+    if decider.policy.shadow or not decider.policy.releases(Release.FALL_BACK):
+        return False
+    try:
+        return await compute(runner, partial(decider.is_released, conversation, Release.FALL_BACK), seconds)
+    except Exception as error:  # noqa: BLE001 - the guard's own failure
+        decider.telemetry.failed("guard", error)
+        return False
+
+
 class _Rewriting:
     """One turn and the way to ask for its rewrite, read before anything runs."""
 
@@ -132,6 +144,8 @@ async def _decide(
     arguments.seconds("timeout", timeout)
     if rewriting.ready is not None:
         answer = Answer(rewriting.ready)
+    elif await is_off(runner, decider, rewriting.conversation):
+        answer = Answer(reason=Reason.SKIPPED)
     else:
         shadow = decider.policy.shadow
         ask = partial(ask_rewriter, runner, rewriting.ask, timeout, decider.telemetry, shadow=shadow)

@@ -22,7 +22,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from pydantic import Field
 
 from fakes import FakeGuard, probe
-from rewriteguard import Guard, Verdict
+from rewriteguard import Guard, Kind, Predicate, Release, RequestClass, Verdict
 from rewriteguard.decision import Action
 from rewriteguard.errors import ClarificationNeeded, InputError, ScopeError, UnsupportedChainError
 from rewriteguard.integrations.langchain import (
@@ -884,3 +884,30 @@ async def test_a_call_s_count_that_cannot_be_used_is_named(inner, history, count
         await retriever.ainvoke("How long is it valid?", config, k=count)
     with pytest.raises(InputError, match=message):
         chain.invoke({"input": "How long is it valid?", "chat_history": history}, k=count)
+
+
+async def test_the_model_is_not_asked_for_a_class_that_falls_back(guard):
+    off = RequestClass("dates", Predicate(kinds=(Kind.TIME,)), Release.FALL_BACK)
+    seen = []
+    asked = []
+
+    def model(payload):
+        asked.append(payload)
+        return GOOD
+
+    words = Words()
+    chain = create_history_aware_retriever(RunnableLambda(model), words, PROMPT)
+    guarded = guard_history_aware_retriever(
+        chain, guard=guard, policy=Policy(name="accepted", classes=(off,)), on_decision=seen.append
+    )
+    for way in (guarded.invoke, lambda payload: asyncio.run(guarded.ainvoke(payload))):
+        asked.clear()
+        found = await asyncio.to_thread(way, FEES)
+        assert asked == []
+        assert ids(found)[0] == "fees-2023-others"
+        assert (seen[-1].action, seen[-1].reason) == (Action.FALL_BACK, "skipped")
+        assert seen[-1].request_class == "dates"
+        await asyncio.to_thread(way, FOLLOW_UP)
+        assert len(asked) == 1
+        assert seen[-1].action is Action.FUSE
+    assert {query for query, _, _ in words.calls} >= {FEES["input"], guard.carried(FEES["input"], HISTORY).text}

@@ -8,7 +8,18 @@ from datetime import date
 import pytest
 
 from fakes import FakeGuard, probe
-from rewriteguard import ClarificationNeeded, Guard, InputError, Policy, Profile, Verdict
+from rewriteguard import (
+    ClarificationNeeded,
+    Guard,
+    InputError,
+    Kind,
+    Policy,
+    Predicate,
+    Profile,
+    Release,
+    RequestClass,
+    Verdict,
+)
 
 pytest.importorskip("langchain", reason="the extra `agents` is not installed")
 
@@ -169,6 +180,16 @@ def test_what_no_query_of_a_step_kept_is_kept_by_the_users_own_words(guard):
     agent.ask(*TALK, HumanMessage(BOTH))
     assert agent.queries == [BOTH, BOTH]
     assert agent.verdicts == [Verdict.CHANGED, Verdict.CHANGED]
+
+
+@pytest.mark.parametrize("queries", [(FAITHFUL,), PARTS])
+def test_a_class_that_falls_back_searches_the_users_own_words(queries, guard):
+    off = RequestClass("dates", Predicate(kinds=(Kind.TIME,)), Release.FALL_BACK)
+    turn = TURN if queries == (FAITHFUL,) else BOTH
+    agent = Agent(calling(*queries), guard=guard, policy=Policy(classes=(off,)))
+    agent.ask(*TALK, HumanMessage(turn))
+    assert agent.queries == [turn] * len(queries)
+    assert [each.request_class for each in agent.decisions] == ["dates"] * len(queries)
 
 
 def test_one_bad_query_of_several_is_replaced_alone(guard):

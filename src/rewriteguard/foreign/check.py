@@ -81,6 +81,11 @@ def is_short(text: str, language: str) -> bool:
     return _is_few(read(text, language))
 
 
+def literal_kinds(text: str, language: str) -> frozenset[Kind]:
+    """The kinds of what needs no word list: dates, numbers, versions and identifiers."""
+    return frozenset(token.kind for token in read(text, language).literals)
+
+
 @cached(LRUCache(_CACHED_CHARACTERS, getsizeof=lambda item: len(item.text) + 1), lock=Lock())
 def read(text: str, language: str) -> Foreign:
     """The text with its literals and units."""

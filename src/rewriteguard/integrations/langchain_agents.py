@@ -110,7 +110,8 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         )
         for each in found.assessments:
             if each.raw_rewrite == search.query:
-                return decide(decider.policy, each)
+                known = decider.guard.class_of(conversation.turn, conversation, policy=decider.policy)
+                return decide(decider.policy, each, request_class=known)
         # It was left out, since it is blank.
         return decider.guard.decide(
             conversation.turn, search.query, conversation, policy=decider.policy, reference_date=day

@@ -116,6 +116,8 @@ def decision_attributes(decision: Decision, rewriter: str, content: Content) -> 
         "rewriteguard.policy": decision.policy,
         "rewriteguard.rewriter": rewriter,
     }
+    if decision.request_class:
+        found["rewriteguard.request_class"] = decision.request_class
     if decision.carried_terms and content.inputs:
         found["rewriteguard.carried_terms"] = [content.text(term) for term in decision.carried_terms]
     return found | _assessment_attributes(decision, content)

@@ -15,7 +15,7 @@ from opentelemetry import context as otel_context
 from rewriteguard import arguments
 from rewriteguard.assessment import Profile, Verdict
 from rewriteguard.conversation import Conversation
-from rewriteguard.decision import Action, Decision
+from rewriteguard.decision import Decision, Reason
 from rewriteguard.telemetry import names
 from rewriteguard.telemetry.contain import contained, log
 from rewriteguard.telemetry.content import content_from
@@ -256,7 +256,7 @@ class Telemetry:
         return {"session.id": str(found)} if found else {}
 
     def _log(self, decision: Decision) -> None:
-        planned = decision.action is Action.USE_ORIGINAL and decision.assessment is None
+        planned = decision.assessment is None and decision.reason in (Reason.FIRST_TURN, Reason.SKIPPED)
         if decision.verdict is Verdict.PRESERVED or planned:
             return
         log.info(
@@ -265,7 +265,7 @@ class Telemetry:
             decision.action.value,
             decision.proposed.value,
             ",".join(names.codes_of(decision)),
-            decision.policy,
+            f"{decision.policy}/{decision.request_class}" if decision.request_class else decision.policy,
             self._rewriter,
         )
 

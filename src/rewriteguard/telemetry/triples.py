@@ -52,6 +52,7 @@ def triple_row(
         "timestamp": _now(),
         **told,
         "policy": decision.policy,
+        "request_class": decision.request_class,
         "capture": content.capture.value,
         "verdict": verdict_of(decision),
         "action": decision.action.value,

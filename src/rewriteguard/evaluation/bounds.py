@@ -1,0 +1,107 @@
+"""Holds the scores of one arm against the bounds of a group of requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rewriteguard.evaluation.figure import Figure
+from rewriteguard.evaluation.plain import plain
+from rewriteguard.evaluation.results import ArmResult
+from rewriteguard.evaluation.rules import CEILINGS, FLOORS, VETOES, Bounds, Measure
+from rewriteguard.evaluation.scores import Clarification, Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One bound held against one arm.
+
+    Attributes:
+        arm: The arm.
+        measure: What is bounded.
+        limit: The bound: a ceiling for regressions and vetoes, a floor otherwise.
+        measured: What the arm has; None where there was nothing to measure.
+        n: How many requests or constraints that is of.
+        met: Whether the bound holds; None where there was nothing to measure.
+    """
+
+    arm: str
+    measure: Measure
+    limit: float
+    measured: float | None
+    n: int
+    met: bool | None
+
+    @property
+    def code(self) -> str:
+        """A closed code, such as `rewrite.regression`."""
+        return f"{self.arm}.{self.measure.value}"
+
+    @property
+    def text(self) -> str:
+        """What was found, in words."""
+        if self.measured is None:
+            return f"{self.arm}: {self.measure.value} was not measured"
+        side = "at most" if self.measure in CEILINGS else "at least"
+        return f"{self.arm}: {self.measure.value} {self.measured:.3g} of n = {self.n}, bound {side} {self.limit:.3g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The check as plain JSON values."""
+        told: dict[str, Any] = plain(self)
+        return {**told, "code": self.code, "text": self.text}
+
+
+def checks_of(arm: ArmResult, bounds: Bounds) -> tuple[Check, ...]:
+    """All bounds held against an arm: vetoes first, then in the order of `Measure`."""
+    order = (*VETOES, *(each for each in Measure if each not in VETOES))
+    return tuple(check for measure in order if (check := _check(arm, measure, bounds)) is not None)
+
+
+def measured(arm: ArmResult, measure: Measure) -> tuple[float | None, int]:
+    """What an arm has of a measure, and of how many; None where there was nothing to measure."""
+    scores, paired = arm.scores, arm.over_original
+    if measure in VETOES:
+        hits = scores.forbidden if measure is Measure.FORBIDDEN else scores.unauthorised
+        return _requests(hits), scores.requests
+    if measure is Measure.EVIDENCE_RECALL:
+        return (paired.difference.low, paired.difference.n) if paired else (None, 0)
+    if measure is Measure.REGRESSION:
+        return _share(paired.regression) if paired else (None, 0)
+    if measure is Measure.CLARIFICATION:
+        return _right(scores.clarification)
+    figures = {
+        Measure.CONSTRAINT_PRESERVATION: scores.preservation,
+        Measure.CRITICAL_COMPLETENESS: scores.completeness,
+        Measure.SUPPORTED_ANSWERS: scores.answers,
+    }
+    return _share(figures[measure])
+
+
+def _check(arm: ArmResult, measure: Measure, bounds: Bounds) -> Check | None:
+    """One bound held against an arm; None where nothing bounds the measure."""
+    value, n = measured(arm, measure)
+    if measure in CEILINGS and measure in bounds.ceilings:
+        limit = bounds.ceilings[measure]
+        return Check(arm.arm, measure, limit, value, n, None if value is None else value <= limit)
+    if measure is Measure.EVIDENCE_RECALL:
+        limit = -bounds.recall_margin
+    elif measure in FLOORS and measure in bounds.floors:
+        limit = bounds.floors[measure]
+    else:
+        return None
+    return Check(arm.arm, measure, limit, value, n, None if value is None else value >= limit)
+
+
+def _share(figure: Figure) -> tuple[float | None, int]:
+    return figure.value, figure.n
+
+
+def _right(clarification: Clarification) -> tuple[float | None, int]:
+    """The share of requests whose user was asked, or not, as the contract says."""
+    sides = (clarification.asked, clarification.not_asked)
+    n = sum(side.n for side in sides)
+    return (sum(side.count or 0 for side in sides) / n if n else None), n
+
+
+def _requests(hits: tuple[Hit, ...]) -> int:
+    return len({hit.case for hit in hits})
