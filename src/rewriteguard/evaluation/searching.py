@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from rewriteguard.drivers import call
@@ -63,7 +62,7 @@ class Searching:
             require_keywords(self._search, limits)
         search = self._search.invoke if self._runnable else self._search
         keywords = {**limits, "k": depth} if self.counts else dict(limits)
-        found = drive(call(partial(search, query, **keywords)))
+        found = drive(call(search, query, **keywords))
         if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
             raise InputError(f"search: expected a list of documents, got {type(found).__name__}")
         hits: dict[str, Hit[Found]] = {}
@@ -86,12 +85,18 @@ class Searching:
         score, metadata = hit.score, describe(hit.item)[2]
         if score is None and self._score_key is not None:
             score = metadata.get(self._score_key)
-        own = hit.item if isinstance(hit.item, str) else identity_of(hit.item)
-        identity = own if self._id_key is None else metadata.get(self._id_key)
-        if identity is None or identity == "":
-            where = "an id" if self._id_key is None else f"{self._id_key!r} in its metadata"
+        identity = self._identity(hit.item, metadata)
+        return Hit(Found(identity, hit.item), None if score is None else float(score))
+
+    def _identity(self, item: Any, metadata: Mapping[str, Any]) -> str:
+        if self._id_key is not None:
+            found = metadata.get(self._id_key, item.get(self._id_key) if isinstance(item, Mapping) else None)
+        else:
+            found = item if isinstance(item, str) else identity_of(item)
+        if found is None or found == "":
+            where = "an id" if self._id_key is None else f"{self._id_key!r} in the metadata"
             raise InputError(
-                f"search: expected documents with {where}, got {type(hit.item).__name__} without; labels name "
-                "documents by their ids, and `id_key` says where they stand"
+                f"search: expected documents with {where}, got {type(item).__name__} without; labels name documents "
+                "by their ids, and `id_key` says where they stand"
             )
-        return Hit(Found(str(identity), hit.item), None if score is None else float(score))
+        return str(found)
