@@ -25,13 +25,13 @@ from rewriteguard.assessment import Verdict
 from rewriteguard.audit import Line, Tally, read_row
 from rewriteguard.cli import app
 from rewriteguard.evaluation.figure import share
+from rewriteguard.evaluation.vocabulary import UnknownWords, words_of
 from rewriteguard.report.chart import HEIGHT, WIDTH, charts
 from rewriteguard.report.entry import Entry, entry_of, rank
 from rewriteguard.report.marks import Mark, marks_of_rewrite, marks_of_turn, pieces
 from rewriteguard.report.moment import moment_of
 from rewriteguard.report.page import Page
 from rewriteguard.report.summary import Summary
-from rewriteguard.report.vocabulary import UnknownWords, words_of
 
 HISTORY = [
     {"role": "user", "text": "Tell me about the Corvel observatory."},
@@ -347,16 +347,16 @@ def test_wrong_usage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list
     assert Path("words").read_text("utf-8") == "dome"
 
 
-def test_words_that_no_document_holds(guard: Guard) -> None:
-    unknown = UnknownWords(["The", "dome's", "e-bike", "open", "which", "were", "in", "is\n"])
+def test_words_that_no_document_holds() -> None:
+    unknown: UnknownWords[int] = UnknownWords(["The", "dome's", "e-bike", "open", "which", "were", "in", "is\n"])
     for line, (turn, rewrite) in enumerate(
         [("Is Straße open?", "Is STRASSE Straße open, Straße?"), ("open?", "Which domes were open? the dome’s e-bike")],
         1,
     ):
-        unknown.add(entry(guard, {"original": turn, "rewrite": rewrite}, line))
+        unknown.add(turn, rewrite, line)
     assert unknown.size == 9
-    found = {word.word: (word.rows, word.by_user, word.lines) for word in unknown.most_frequent()}
-    assert found == {"straße": (1, 1, [(0, 1)]), "strasse": (1, 0, [(0, 1)]), "domes": (1, 0, [(0, 2)])}
+    found = {word.word: (word.rows, word.by_user, word.places) for word in unknown.most_frequent()}
+    assert found == {"straße": (1, 1, [1]), "strasse": (1, 0, [1]), "domes": (1, 0, [2])}
     assert "domes" in next(word.example for word in unknown.most_frequent() if word.word == "domes")
 
 

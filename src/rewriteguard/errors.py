@@ -49,3 +49,15 @@ class ClarificationNeeded(RewriteGuardError):  # noqa: N818 - a question to the 
     def __init__(self, candidates: tuple[str, ...]) -> None:
         self.candidates = candidates
         super().__init__("the turn can be read in several ways: " + "; ".join(candidates))
+
+
+class CorpusError(RewriteGuardError, ValueError):
+    """A corpus cannot be read; the message names the file, the line and the field."""
+
+
+class ConditionsError(RewriteGuardError, ValueError):
+    """Two runs were made under different conditions; the message names each with both values."""
+
+
+class JournalError(RewriteGuardError, ValueError):
+    """A file is no journal of a run, or a journal that cannot be read, or another process has it open."""

@@ -17,11 +17,10 @@ from rewriteguard.conversation import Conversation
 from rewriteguard.decider import notify, today_in_utc
 from rewriteguard.decision import Action, Decision, Origin, Reason
 from rewriteguard.drivers import Budget, Handle, Runner, compute
-from rewriteguard.errors import ScopeError
 from rewriteguard.flight import Flight
 from rewriteguard.fuse import Fused, fuse, margins
 from rewriteguard.identity import identities
-from rewriteguard.plan import Plan, Request, Result
+from rewriteguard.plan import Plan, Request, Result, limits_of
 from rewriteguard.policy_classes import Release
 from rewriteguard.rewrite import is_off, while_reading
 from rewriteguard.telemetry import Retrieved, Span
@@ -99,20 +98,8 @@ def _searchers(plan: Plan, request: Request) -> list[Searcher]:
 
 
 def _scope(plan: Plan, request: Request) -> Mapping[str, Any]:
-    if plan.scope is None:
-        return {}
-    try:
-        limits = plan.scope(request.config)
-    except Exception as error:  # whatever it raised, it did not say what may be searched
-        raise ScopeError(f"scope: it raised {type(error).__name__}; nothing was searched") from error
-    if not isinstance(limits, Mapping):
-        raise ScopeError(
-            f"scope: expected a mapping of search keywords, got {type(limits).__name__}; nothing was searched"
-        )
-    undecided = [name for name, limit in limits.items() if limit is None]
-    if undecided:  # searches take None as "no limit"
-        raise ScopeError(f"scope: it gave None for {', '.join(map(repr, undecided))}; nothing was searched")
-    if request.takes is not None:
+    limits = limits_of(plan.scope, request.config)
+    if plan.scope is not None and request.takes is not None:
         request.takes(limits)
     return limits
 

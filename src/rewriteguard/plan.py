@@ -14,7 +14,7 @@ from rewriteguard.conversation import Conversation
 from rewriteguard.decider import Decider
 from rewriteguard.decision import Decision
 from rewriteguard.drivers import is_async
-from rewriteguard.errors import InputError
+from rewriteguard.errors import InputError, ScopeError
 from rewriteguard.telemetry import Host
 
 # Source: fusing four documents an arm was neutral on MTRAG, QReCC and CAsT; the gain came with twenty.
@@ -159,3 +159,27 @@ class Request:
 
     def __post_init__(self) -> None:
         arguments.count("k", self.k)
+
+
+def limits_of(
+    scope: Callable[[Mapping[str, Any]], Mapping[str, Any] | None] | None, config: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The search keywords that a scope gives for a configuration; none where there is no scope.
+
+    Raises:
+        ScopeError: The scope raised, or did not decide.
+    """
+    if scope is None:
+        return {}
+    try:
+        limits = scope(config)
+    except Exception as error:  # whatever it raised, it did not say what may be searched
+        raise ScopeError(f"scope: it raised {type(error).__name__}; nothing was searched") from error
+    if not isinstance(limits, Mapping):
+        raise ScopeError(
+            f"scope: expected a mapping of search keywords, got {type(limits).__name__}; nothing was searched"
+        )
+    undecided = [name for name, limit in limits.items() if limit is None]
+    if undecided:  # searches take None as "no limit"
+        raise ScopeError(f"scope: it gave None for {', '.join(map(repr, undecided))}; nothing was searched")
+    return limits

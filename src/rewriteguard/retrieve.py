@@ -132,7 +132,7 @@ class GuardedSearch:
                 Source(
                     partial(_without_origin, search),
                     blocking=not is_async(search),
-                    keywords=counted if _takes_k(search) else keywords,
+                    keywords=counted if takes_k(search) else keywords,
                     name=name,
                     owner=search,
                 )
@@ -165,7 +165,7 @@ def _without_origin(search: Callable[..., Any], query: str, _origin: Any, /, **k
     return search(query, **keywords)
 
 
-def _takes_k(search: Callable[..., Any]) -> bool:
+def takes_k(search: Callable[..., Any]) -> bool:
     """True where `search` names a parameter `k`; one that takes any keyword may mean something else by it."""
     try:
         return "k" in inspect.signature(search).parameters

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import bm25s
-import Stemmer
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import PrivateAttr
+
+from rewriteguard.bm25 import Bm25
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,18 +21,12 @@ class BM25Retriever(BaseRetriever):
 
     k: int = 4
     _documents: tuple[Document, ...] = PrivateAttr()
-    _index: Any = PrivateAttr()
-    _stemmer: Any = PrivateAttr()
+    _index: Bm25 = PrivateAttr()
 
     def __init__(self, documents: Sequence[Document], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._documents = tuple(documents)
-        self._stemmer = Stemmer.Stemmer("english")
-        self._index = bm25s.BM25()
-        self._index.index(self._tokens([document.page_content for document in documents]), show_progress=False)
-
-    def _tokens(self, texts: list[str]) -> Any:
-        return bm25s.tokenize(texts, stopwords="en", stemmer=self._stemmer, show_progress=False)
+        self._index = Bm25([document.page_content for document in documents])
 
     def _get_relevant_documents(
         self,
@@ -41,13 +35,7 @@ class BM25Retriever(BaseRetriever):
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002
         k: int | None = None,
     ) -> list[Document]:
-        limit = min(k or self.k, len(self._documents))
-        rows, scores = self._index.retrieve(self._tokens([query]), k=limit, show_progress=False)
-        return [
-            self._scored(self._documents[row], float(score))
-            for row, score in zip(rows[0], scores[0], strict=True)
-            if score > 0
-        ]
+        return [self._scored(self._documents[place], score) for place, score in self._index.search(query, k or self.k)]
 
     @staticmethod
     def _scored(document: Document, score: float) -> Document:

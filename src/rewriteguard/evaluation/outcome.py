@@ -47,10 +47,12 @@ class Outcome:
         status: How it ended.
         queries: What was searched, in order; empty where nothing was.
         results: The ids of the documents, best first, at most k.
-        rewrite: The rewriter's output as it came, several joined by line ends; None where none was asked for or it failed.
+        rewrite: The rewriter's output as it came, several joined by line ends; None where none was asked for or it
+            failed.
         verdict: The guard's verdict on the rewrite; empty where the arm asks no guard.
         action: What the guard did; empty where the arm asks no guard.
-        reasons: Closed codes of the guard's findings, such as `dropped.time`; the decision's reason where there is none.
+        reasons: Closed codes of the guard's findings, such as `dropped.time`; the decision's reason where there is
+            none.
         candidates: The readings that the user was asked to choose from.
         fetched: How many documents the searches returned in all, before fusion.
         stage: The stage that failed: `rewrite`, `retrieval` or `generation`; empty where none did.

@@ -15,10 +15,10 @@ from markupsafe import Markup
 
 import rewriteguard
 from rewriteguard.assessment import Verdict
+from rewriteguard.evaluation.vocabulary import UnknownWords
 from rewriteguard.explain import KIND_NAMES
 from rewriteguard.report.chart import charts
 from rewriteguard.report.summary import Summary
-from rewriteguard.report.vocabulary import UnknownWords
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -43,14 +43,14 @@ class Page:
     def __init__(self, rows: TextIO, vocabulary: Iterable[str] | None = None) -> None:
         self._rows = rows
         self._summary = Summary()
-        self._unknown = None if vocabulary is None else UnknownWords(vocabulary)
+        self._unknown: UnknownWords[tuple[int, int]] | None = None if vocabulary is None else UnknownWords(vocabulary)
 
     def add(self, entries: Iterable[Entry]) -> None:
         """Counts entries and keeps their rows."""
         for entry in entries:
             self._summary.add(entry)
             if self._unknown is not None:
-                self._unknown.add(entry)
+                self._unknown.add(entry.turn, entry.rewrite, (entry.file, entry.line))
             self._rows.write(inert_json(entry.shown) + "\n")
 
     def write(self, target: TextIO, logs: Sequence[str], tally: Tally) -> None:

@@ -4,39 +4,46 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from rewriteguard.report.entry import Entry
+    from rewriteguard.evaluation.case import Case
+    from rewriteguard.evaluation.outcome import Outcome
+
+P = TypeVar("P")
 
 _WORD = re.compile(r"(?P<word>[^\W_]+)", re.VERBOSE)
 _END = re.compile(r"(?<=[^\W_]) ['’] (?: s | t | d | m | ll | re | ve )? (?![^\W_])", re.VERBOSE | re.IGNORECASE)
-_EXAMPLES = 3  # lines that are named for a word
+_EXAMPLES = 3  # places that are named for a word
 _AROUND = 60  # characters of the example on each side of the word
 _MOST_WORDS = 50_000  # that are counted; a log of that many unknown words was held against another corpus
 
 
 @dataclass(slots=True)
-class UnknownWord:
+class UnknownWord(Generic[P]):
     """A word that the vocabulary lacks.
 
     Attributes:
         word: In lower case.
         rows: How many rewrites hold it.
         by_user: In how many of those the user's turn holds it too.
-        lines: The first lines whose rewrite holds it: the place of the log, and the number of the line.
+        places: Where the first rewrites that hold it stand, as the caller names places.
         example: The first such rewrite.
     """
 
     word: str
     rows: int = 0
     by_user: int = 0
-    lines: list[tuple[int, int]] = field(default_factory=list)
+    places: list[P] = field(default_factory=list)
     example: str = ""
 
+    def to_dict(self) -> dict[str, Any]:
+        """The word as JSON values, as far as the places are."""
+        return asdict(self)
 
-class UnknownWords:
+
+class UnknownWords(Generic[P]):
     """Counts the words of rewrites that a vocabulary lacks.
 
     Args:
@@ -45,7 +52,7 @@ class UnknownWords:
 
     def __init__(self, vocabulary: Iterable[str]) -> None:
         self._known = {word for line in vocabulary for word in words_of(line)}
-        self._found: dict[str, UnknownWord] = {}
+        self._found: dict[str, UnknownWord[P]] = {}
         self.passed_over = 0
 
     @property
@@ -53,10 +60,10 @@ class UnknownWords:
         """The number of words in the vocabulary."""
         return len(self._known)
 
-    def add(self, entry: Entry) -> None:
-        """Counts the words of one rewrite, each once."""
-        said = set(words_of(entry.turn))
-        for word in dict.fromkeys(words_of(entry.rewrite)):
+    def add(self, turn: str, rewrite: str, place: P) -> None:
+        """Counts the words of one rewrite of a turn, each once; `place` says where it stands."""
+        said = set(words_of(turn))
+        for word in dict.fromkeys(words_of(rewrite)):
             if word in self._known:
                 continue
             if word not in self._found and len(self._found) >= _MOST_WORDS:
@@ -65,13 +72,25 @@ class UnknownWords:
             found = self._found.setdefault(word, UnknownWord(word))
             found.rows += 1
             found.by_user += word in said
-            found.example = found.example or _around(word, entry.rewrite)
-            if len(found.lines) < _EXAMPLES:
-                found.lines.append((entry.file, entry.line))
+            found.example = found.example or _around(word, rewrite)
+            if len(found.places) < _EXAMPLES:
+                found.places.append(place)
 
-    def most_frequent(self) -> list[UnknownWord]:
+    def most_frequent(self) -> list[UnknownWord[P]]:
         """The words, those of the most rewrites first."""
         return sorted(self._found.values(), key=lambda found: (-found.rows, found.word))
+
+
+def unknown_words(
+    vocabulary: Iterable[str], cases: Iterable[Case], outcomes: Iterable[Outcome]
+) -> dict[str, UnknownWords[str]]:
+    """The unknown words of each rewriter's rewrites, by its label; places are the ids of cases."""
+    known, turns = tuple(vocabulary), {case.id: case.original for case in cases}
+    rewrites = {(each.rewriter, each.case): each.rewrite for each in outcomes if each.rewrite is not None}
+    found: dict[str, UnknownWords[str]] = {}
+    for (label, case), rewrite in rewrites.items():
+        found.setdefault(label, UnknownWords(known)).add(turns[case], rewrite, case)
+    return found
 
 
 def words_of(text: str) -> Iterator[str]:
