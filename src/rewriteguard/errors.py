@@ -23,6 +23,14 @@ class PolicyError(RewriteGuardError, ValueError):
     """A policy was given weights or a constant that cannot be used."""
 
 
+class CaseError(RewriteGuardError, ValueError):
+    """A case cannot be read or used; the message names file, line and field."""
+
+
+class ConditionsError(RewriteGuardError, ValueError):
+    """What an evaluation stands on is not what was fixed before it; the message names what changed."""
+
+
 class PipelineNotFoundError(RewriteGuardError, OSError):
     """No English spaCy pipeline is installed; the message names the two commands that install one."""
 
