@@ -327,7 +327,7 @@ PLACES = [
 ]
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(st.data())
 def test_reader_and_schema_agree_on_a_row_with_one_other_value(data: st.DataObject) -> None:
     row = json.loads(json.dumps(row_of(FULL) | {"domain": "d"}))
