@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluation.test_case_files import BARE, FULL
 
+from evaluation.test_case_files import BARE, FULL
 from rewriteguard.errors import ConditionsError
 from rewriteguard.evaluation.case import Case, Constraint, Contract
 from rewriteguard.evaluation.freeze import Lock, check_frozen, freeze
