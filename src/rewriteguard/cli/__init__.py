@@ -1,10 +1,10 @@
-"""The command line, `rewriteguard check | audit | demo`: one module for each group of commands."""
+"""The command line, `rewriteguard check | audit | cases | demo`: one module for each group of commands."""
 
 from __future__ import annotations
 
 import typer
 
-from rewriteguard.cli import audit, check, demo
+from rewriteguard.cli import audit, cases, check, demo
 from rewriteguard.cli.console import printable
 
 __all__ = ["app", "main", "printable"]
@@ -19,6 +19,7 @@ def _root() -> None:
 
 for _command in (check.check, audit.audit, demo.demo):
     app.command()(_command)
+app.add_typer(cases.app, name="cases")
 
 
 def main() -> None:
