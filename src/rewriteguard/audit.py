@@ -109,7 +109,7 @@ def read_lines(lines: Iterable[bytes], systems: Sequence[str] = (), file: int = 
         if not raw.strip():
             continue
         try:
-            row = _object(raw)
+            row = read_object(raw)
             if _is_answer(row):
                 continue
             read = [Line(number, triple=read_row(row, system), file=file) for system in systems or (None,)]
@@ -156,7 +156,7 @@ def read_row(row: Mapping[str, Any], system: str | None = None) -> Triple | None
     if isinstance(rewrite, list) and rewrite and all(isinstance(each, str) for each in rewrite):
         rewrite = tuple(rewrite)
     if not isinstance(rewrite, str | tuple):
-        raise LineError(f"the rewrite is {_json_type(rewrite)}, not text")
+        raise LineError(f"the rewrite is {json_type(rewrite)}, not text")
     conversation = Conversation.read(turn, row.get("history"))
     identifier, timestamp = (None if row.get(name) is None else str(row[name]) for name in ("id", "timestamp"))
     label = _label(row) if system is None else system
@@ -176,7 +176,7 @@ def _rewrite(row: Mapping[str, Any], system: str | None) -> Any:
     if system is not None:
         rewrites = row.get("rewrites", {})
         if not isinstance(rewrites, dict):
-            raise LineError(f"'rewrites' is {_json_type(rewrites)}, not an object of system and text")
+            raise LineError(f"'rewrites' is {json_type(rewrites)}, not an object of system and text")
         return rewrites.get(system)
     if "rewrite" not in row:
         named = systems_of(row)
@@ -222,12 +222,17 @@ def _rows(paths: Iterable[str | os.PathLike[str]]) -> Iterator[tuple[str, dict[s
 
 def _read(raw: bytes) -> dict[str, Any] | LineError:
     try:
-        return _object(raw)
+        return read_object(raw)
     except LineError as error:
         return error
 
 
-def _object(raw: bytes) -> dict[str, Any]:
+def read_object(raw: bytes) -> dict[str, Any]:
+    """The object that a line of JSONL holds.
+
+    Raises:
+        LineError: It holds none.
+    """
     try:
         return _parsed(raw)
     except LineError as error:
@@ -249,10 +254,11 @@ def _parsed(raw: bytes) -> dict[str, Any]:
     except RecursionError:
         raise LineError("not JSON: nested too deeply") from None
     if not isinstance(value, dict):
-        raise LineError(f"expected a JSON object, got {_json_type(value)}")
+        raise LineError(f"expected a JSON object, got {json_type(value)}")
     return value
 
 
-def _json_type(value: Any) -> str:
+def json_type(value: Any) -> str:
+    """What JSON calls a value of this type, for a message: "an object", "a list", "text" ..."""
     names = {dict: "an object", list: "a list", str: "text", bool: "a truth value", type(None): "null"}
     return names.get(type(value), "a number")

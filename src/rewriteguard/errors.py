@@ -27,6 +27,14 @@ class RulesError(RewriteGuardError, ValueError):
     """Release rules say something that cannot be held; the message names the file, the table and the key."""
 
 
+class CaseError(RewriteGuardError, ValueError):
+    """A case cannot be read or used; the message names file, line and field."""
+
+
+class ConditionsError(RewriteGuardError, ValueError):
+    """What an evaluation stands on is not what was fixed before it; the message names what changed."""
+
+
 class PipelineNotFoundError(RewriteGuardError, OSError):
     """No English spaCy pipeline is installed; the message names the two commands that install one."""
 

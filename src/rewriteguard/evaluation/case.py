@@ -70,6 +70,7 @@ class Case:
         turn: Its number among the user's turns, from 1; None where unknown.
         family: Names the cases that differ in one qualifier and pass only together; empty for none.
         slices: Names that annotators gave to what the case is about.
+        asked: The day on which it was asked; None where unknown.
     """
 
     id: str
@@ -88,6 +89,12 @@ class Case:
     turn: int | None = None
     family: str = ""
     slices: tuple[str, ...] = ()
+    asked: date | None = None
+
+    @property
+    def reference_date(self) -> date | None:
+        """The day that "today" means: the contract's, else the day on which it was asked."""
+        return (self.contract and self.contract.reference_date) or self.asked
 
     @property
     def cluster(self) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 from rewriteguard.assessment import Verdict
 from rewriteguard.errors import InputError
+
+Counts = Sequence[Sequence[int]]
 
 _VERDICTS = tuple(Verdict)
 _NORMAL = 1.959964  # the standard normal's 97.5 % quantile
@@ -41,31 +43,13 @@ class Calibration:
 
     @property
     def kappa(self) -> float | None:
-        """Cohen's kappa: agreement beyond chance, 1 at best; None where both gave one and the same verdict throughout.
-
-        Source: J. Cohen, A coefficient of agreement for nominal scales, Educ. Psychol. Meas. 20 (1960).
-        """
-        return None if self._chance == 1 else (self.agreement - self._chance) / (1 - self._chance)
+        """Cohen's kappa; None where both gave one and the same verdict throughout."""
+        return kappa_of(self.confusion)
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of kappa, for large samples; it has no width where all verdicts agree.
-
-        Source: J. L. Fleiss, J. Cohen, B. S. Everitt, Large sample standard errors of kappa and weighted kappa,
-        Psychol. Bull. 72 (1969), equation 13.
-        """
-        kappa = self.kappa
-        if kappa is None:
-            return None
-        shares = [[count / self.rows for count in row] for row in self.confusion]
-        human, model = self._margins
-        places = range(len(shares))
-        same = sum(shares[i][i] * (1 - (human[i] + model[i]) * (1 - kappa)) ** 2 for i in places)
-        other = sum(shares[i][j] * (model[i] + human[j]) ** 2 for i in places for j in places if i != j)
-        correction = (kappa - self._chance * (1 - kappa)) ** 2
-        variance = (same + (1 - kappa) ** 2 * other - correction) / (1 - self._chance) ** 2 / self.rows
-        half = _NORMAL * math.sqrt(max(0.0, variance))
-        return max(-1.0, kappa - half), min(1.0, kappa + half)
+        """The 95 % interval of kappa, for large samples; it has no width where all verdicts agree."""
+        return interval_of(self.confusion)
 
     def explain(self) -> str:
         """The figures for a person, with the table of counts."""
@@ -110,16 +94,42 @@ class Calibration:
     def _same(self) -> int:
         return sum(row[place] for place, row in enumerate(self.confusion))
 
-    @property
-    def _margins(self) -> tuple[list[float], list[float]]:
-        """The share of each verdict among the human labels, and among the model's answers."""
-        return [sum(row) / self.rows for row in self.confusion], [
-            sum(column) / self.rows for column in zip(*self.confusion, strict=True)
-        ]
 
-    @property
-    def _chance(self) -> float:
-        return math.fsum(human * model for human, model in zip(*self._margins, strict=True))
+def kappa_of(counts: Counts) -> float | None:
+    """Cohen's kappa: agreement beyond chance, 1 at best; None where both chose one and the same category throughout.
+
+    Source: J. Cohen, A coefficient of agreement for nominal scales, Educ. Psychol. Meas. 20 (1960).
+
+    Args:
+        counts: A square table: how many were put into one category by the first (outer) and into one by the second.
+    """
+    rows = sum(map(sum, counts))
+    if not rows:
+        return None
+    chance = _chance(counts)
+    agreement = sum(row[place] for place, row in enumerate(counts)) / rows
+    return None if chance == 1 else (agreement - chance) / (1 - chance)
+
+
+def interval_of(counts: Counts) -> tuple[float, float] | None:
+    """The 95 % interval of kappa, for large samples; it has no width where all agree, and is None where kappa is.
+
+    Source: J. L. Fleiss, J. Cohen, B. S. Everitt, Large sample standard errors of kappa and weighted kappa,
+    Psychol. Bull. 72 (1969), equation 13.
+    """
+    kappa = kappa_of(counts)
+    if kappa is None:
+        return None
+    rows, chance = sum(map(sum, counts)), _chance(counts)
+    shares = [[count / rows for count in row] for row in counts]
+    first, second = _margins(counts)
+    places = range(len(shares))
+    same = sum(shares[i][i] * (1 - (first[i] + second[i]) * (1 - kappa)) ** 2 for i in places)
+    other = sum(shares[i][j] * (second[i] + first[j]) ** 2 for i in places for j in places if i != j)
+    correction = (kappa - chance * (1 - kappa)) ** 2
+    variance = (same + (1 - kappa) ** 2 * other - correction) / (1 - chance) ** 2 / rows
+    half = _NORMAL * math.sqrt(max(0.0, variance))
+    return max(-1.0, kappa - half), min(1.0, kappa + half)
 
 
 def calibration_of(pairs: Iterable[tuple[Verdict, Verdict | None]], prompt: str) -> Calibration:
@@ -138,3 +148,13 @@ def calibration_of(pairs: Iterable[tuple[Verdict, Verdict | None]], prompt: str)
     if not any(counts.values()):
         raise InputError(f"rows: the model gave no verdict on any of {unreadable} rows")
     return Calibration(tuple(tuple(counts[h, m] for m in _VERDICTS) for h in _VERDICTS), unreadable, prompt)
+
+
+def _margins(counts: Counts) -> tuple[list[float], list[float]]:
+    """The share of each category among the choices of the first, and of the second."""
+    rows = sum(map(sum, counts))
+    return [sum(row) / rows for row in counts], [sum(column) / rows for column in zip(*counts, strict=True)]
+
+
+def _chance(counts: Counts) -> float:
+    return math.fsum(first * second for first, second in zip(*_margins(counts), strict=True))
