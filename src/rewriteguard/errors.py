@@ -63,9 +63,5 @@ class CorpusError(RewriteGuardError, ValueError):
     """A corpus cannot be read; the message names the file, the line and the field."""
 
 
-class ConditionsError(RewriteGuardError, ValueError):
-    """Two runs were made under different conditions; the message names each with both values."""
-
-
 class JournalError(RewriteGuardError, ValueError):
     """A file is no journal of a run, or a journal that cannot be read, or another process has it open."""

@@ -21,7 +21,7 @@ from rewriteguard.evaluation.twins import judge_pair, shares
 from rewriteguard.evaluation.twins import twins as twins_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from rewriteguard.evaluation.agreement import Choices, Disagreement
     from rewriteguard.evaluation.case import Case

@@ -1,0 +1,158 @@
+"""The whole protocol in one call: run, scores, release decisions, and the files that it leaves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any, Unpack
+
+from rewriteguard.errors import ConditionsError
+from rewriteguard.evaluation.assembly import assemble
+from rewriteguard.evaluation.case import Case
+from rewriteguard.evaluation.classes import groups_of
+from rewriteguard.evaluation.conditions import Conditions
+from rewriteguard.evaluation.corpus import Corpus
+from rewriteguard.evaluation.fingerprint import digest
+from rewriteguard.evaluation.journal import conditions_of
+from rewriteguard.evaluation.outcome import Outcome
+from rewriteguard.evaluation.plain import plain
+from rewriteguard.evaluation.policy_writer import policy_file
+from rewriteguard.evaluation.release import ReleaseDecision, is_accepted, releases
+from rewriteguard.evaluation.results import Group, Results
+from rewriteguard.evaluation.rules import Rules
+from rewriteguard.evaluation.run import Progress, outcomes
+from rewriteguard.evaluation.setup import K, Settings, Setup
+from rewriteguard.evaluation.vocabulary import unknown_words
+from rewriteguard.policy import Policy
+
+JOURNAL = "run.jsonl"
+RULES = "rules.sha256"
+_WORDS = 200  # unknown words of a rewriter that are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What an evaluation found.
+
+    Attributes:
+        conditions: What it was made with.
+        rules: The release rules, fixed before the run.
+        policy: The policy of the guarded arm.
+        outcomes: What each arm did, in the order of cases, arms and rewriters.
+        groups: The classes and slices with their cases.
+        results: What was measured.
+        decisions: How far each rewriter may be used, by class and slice.
+    """
+
+    conditions: Conditions
+    rules: Rules
+    policy: Policy
+    outcomes: tuple[Outcome, ...]
+    groups: tuple[Group, ...]
+    results: Results
+    decisions: tuple[ReleaseDecision, ...]
+
+    @property
+    def accepted(self) -> bool:
+        """Whether every class of every rewriter is released in one of the ways that the rules accept."""
+        return is_accepted(self.decisions, self.rules)
+
+    def policy_of(self, rewriter: str) -> str:
+        """The policy file that applies the decisions about a rewriter, for `Policy.load`."""
+        return policy_file(rewriter, self.decisions, self.rules, digest(self.conditions.to_dict()), self.policy)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the outcomes as plain JSON values."""
+        return {
+            "accepted": self.accepted,
+            "results": self.results.to_dict(),
+            "releases": [each.to_dict() for each in self.decisions],
+            "conditions": {**self.conditions.to_dict(), "rules": self.rules.hash},
+            "members": [plain(each) for each in self.groups],
+        }
+
+
+def evaluate(
+    cases: Iterable[Case],
+    search: Any,
+    rewriters: Mapping[str, Any],
+    *,
+    rules: Rules | None = None,
+    out: str | os.PathLike[str] | None = None,
+    k: int = K,
+    policy: Policy | None = None,
+    reference_date: date | None = None,
+    progress: Progress | None = None,
+    **settings: Unpack[Settings],
+) -> Evaluation:
+    """Runs every arm for every case, scores them, and decides for each class how far each rewriter may be used.
+
+    Args:
+        cases: The cases; see `read_cases`.
+        search: A LangChain retriever, a callable `search(query, **keywords)` or a `Corpus`.
+        rewriters: The rewriters by their labels; `recorded` takes the rewrites that the cases hold.
+        rules: The release rules; None takes those of the package.
+        out: A directory in which the run keeps what came, so that one that was stopped goes on there. None keeps
+            nothing.
+        k: The number of documents that an arm returns.
+        policy: The policy of the guarded arm; None is `Policy()`, which asks the user where a contract has several
+            readings.
+        reference_date: The day that "today" means where a contract does not say; None is that of a run that goes on,
+            else today in UTC.
+        progress: Gets the number of cases that are done and of all, after each case.
+        **settings: Further arguments of `Setup`.
+
+    Raises:
+        ConditionsError: `out` holds a run that was made under other conditions, or by other rules.
+        JournalError: What `out` holds cannot be read, or another process runs there.
+        InputError: An argument has a value that cannot be used.
+        OSError: `out` cannot be written.
+    """
+    known = tuple(cases)
+    release_rules = Rules.shipped() if rules is None else rules
+    journal = None if out is None else Path(out) / JOURNAL
+    if reference_date is None and journal is not None and (made := conditions_of(journal)) is not None:
+        reference_date = date.fromisoformat(made.reference_date)
+    asked = any(case.contract and case.contract.readings for case in known)
+    used = replace(Policy(), clarify=asked) if policy is None else policy
+    setup = Setup(known, search, rewriters, k=k, policy=used, reference_date=reference_date, **settings)
+    if out is not None:
+        Path(out).mkdir(parents=True, exist_ok=True)
+        _fix(release_rules, Path(out) / RULES)
+    found = outcomes(setup, journal=journal, progress=progress)
+    words = _unknown(search, known, found)
+    groups = groups_of(known, release_rules, setup.guard)
+    results = assemble(known, found, groups, k=k, extract=setup.guard.extract, vocabulary=words)
+    decisions = releases(results, release_rules)
+    return Evaluation(setup.conditions, release_rules, used, tuple(found), groups, results, decisions)
+
+
+def _fix(rules: Rules, path: Path) -> None:
+    """Writes the hash of the rules down before the run; a run that goes on has to be judged by the same.
+
+    Raises:
+        ConditionsError: It was begun with others.
+    """
+    try:
+        held = path.read_text("utf-8").strip()
+    except FileNotFoundError:
+        path.write_text(rules.hash + "\n", "utf-8")
+        return
+    if held != rules.hash:
+        raise ConditionsError(
+            f"{path}: the run was begun by other release rules ({held[:12]}, now {rules.hash[:12]}); "
+            "rules that are changed after the run prove nothing: begin another one"
+        )
+
+
+def _unknown(search: Any, cases: tuple[Case, ...], found: Iterable[Outcome]) -> dict[str, Any] | None:
+    """The words of the rewrites that no document holds, by rewriter; None where the search does not tell its words."""
+    if not isinstance(search, Corpus):
+        return None
+    return {
+        label: {"words": [each.to_dict() for each in words.most_frequent()[:_WORDS]], "passed_over": words.passed_over}
+        for label, words in unknown_words(search.vocabulary(), cases, found).items()
+    }
