@@ -107,9 +107,13 @@ class Probe:
         assert len(found) == 1, [(s.name, dict(s.attributes)) for s in self.spans]
         return found[0]
 
+    @property
+    def metrics(self):
+        return self._reader.get_metrics_data()
+
     def points(self, name: str):
         """The data points of a metric, as (attributes, point) pairs."""
-        data = self._reader.get_metrics_data()
+        data = self.metrics
         return [
             (dict(point.attributes), point)
             for resource in (data.resource_metrics if data else ())

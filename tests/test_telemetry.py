@@ -9,6 +9,8 @@ from dataclasses import fields
 import pytest
 from opentelemetry import context as otel_context
 from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.common.metrics_encoder import encode_metrics
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.trace import StatusCode
 
@@ -338,6 +340,47 @@ def test_long_texts_are_cut_after_redaction():
     assert content.text("short") == "short"
 
 
+HALF = "\ud83d"  # of a surrogate pair: str holds it, UTF-8 does not
+
+
+def exported(seen, caplog):
+    """The spans as an OTLP exporter sends them; it logs an error for what it has to leave out."""
+    caplog.clear()
+    (resource,) = encode_spans(seen.spans).resource_spans
+    sent = [span for scope in resource.scope_spans for span in scope.spans]
+    assert [record.getMessage() for record in caplog.records if record.name.startswith("opentelemetry")] == []
+    return sent
+
+
+def test_half_a_surrogate_pair_takes_no_span_with_it(seen, caplog):
+    def broken(query):
+        raise OSError(f"no index for {query}{HALF}")
+
+    class Odd(Document):
+        def __init__(self, text, place):
+            super().__init__(text + HALF, place)
+            self.metadata = {f"title{HALF}": HALF}
+            self.id += HALF
+
+    telemetry = Telemetry(rewriter=f"v1{HALF}", session_id=f"s{HALF}")
+    searches = {f"desk{HALF}": lambda query: [Odd("wombatdoc", place) for place in range(2)]}
+    talk = [("user", f"{HALF} How do I renew a parking permit?"), *HISTORY[1:]]
+    rewriter = f"{GOOD}{HALF}"
+    GuardedSearch(searches, rewriter, guard=FakeGuard(), telemetry=telemetry).run(f"{TURN} {HALF}", talk)
+    with pytest.raises(OSError, match="no index"):
+        GuardedSearch(broken, rewriter, guard=FakeGuard(), telemetry=telemetry).run(f"{TURN} {HALF}", talk)
+    told = {attribute.key for span in exported(seen, caplog) for attribute in span.attributes}
+    assert told == {name for span in seen.spans for name in span.attributes}
+    assert {"rewriteguard.original_turn", "rewriteguard.rewriter", "session.id", "input.value"} <= told
+    check = next(span for span in seen.spans if span.name == "rewriteguard.check")
+    assert check.attributes["rewriteguard.original_turn"] == f"{TURN} \\ud83d"
+    shown = next(span for span in seen.spans if "retrieval.documents.0.document.metadata" in span.attributes)
+    assert json.loads(shown.attributes["retrieval.documents.0.document.metadata"]) == {f"title{HALF}": HALF}
+    errors = [event for span in exported(seen, caplog) for event in span.events if event.name == "exception"]
+    assert len(errors) == len([span for span in seen.spans if span.attributes.get("error.type") == "OSError"]) > 0
+    assert encode_metrics(seen.metrics)
+
+
 # parenting
 
 
@@ -542,6 +585,8 @@ def test_without_an_sdk_nothing_is_serialised(no_sdk):
 
 AFTERWARDS = """
 from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.common.metrics_encoder import encode_metrics
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.metrics import NoOpMeterProvider
 from rewriteguard.telemetry import Telemetry
 from rewriteguard.conversation import Conversation

@@ -136,6 +136,11 @@ def _field(item: Any, name: str) -> Any:
     return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
 
 
+def encodable(text: str) -> str:
+    """The same text, with half a surrogate pair, which UTF-8 cannot hold, as its escape."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def as_json(value: Any) -> str:
     """`value` as compact JSON, letters as they are."""
     return _ENCODER.encode(value)

@@ -18,7 +18,7 @@ from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action, Decision
 from rewriteguard.telemetry import names
 from rewriteguard.telemetry.contain import contained, log
-from rewriteguard.telemetry.content import content_from
+from rewriteguard.telemetry.content import content_from, encodable
 from rewriteguard.telemetry.host import Host
 from rewriteguard.telemetry.instruments import instruments
 from rewriteguard.telemetry.judge import Judge, Outcome
@@ -60,7 +60,7 @@ class Telemetry:
                 arguments.instance(name, value, kind)
         self._content = content_from(capture, redact)
         self._keeper = Keeper(whole(self._content), log, judge, self.failed, self._judged)
-        self._rewriter = rewriter
+        self._rewriter = encodable(rewriter)
         self._session_id = session_id
         self._told: tuple[Decision, Attributes] | None = None  # the last decision's: two spans carry it
 
