@@ -4,6 +4,7 @@ import logging
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import fields
 
 import pytest
@@ -21,7 +22,7 @@ from rewriteguard.errors import InputError
 from rewriteguard.policy import Policy
 from rewriteguard.retrieve import GuardedSearch
 from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
-from rewriteguard.telemetry import Telemetry, recorder, spans
+from rewriteguard.telemetry import Telemetry, TripleLog, recorder, spans
 from rewriteguard.telemetry.content import Capture, Content, content_from
 from rewriteguard.telemetry.instruments import Instruments, make_instruments
 
@@ -338,6 +339,82 @@ def test_long_texts_are_cut_after_redaction():
     kept = content.text("secret" * 100 + "x" * 2_500)
     assert kept == "x" * 2_000 + "... [500 more characters]"
     assert content.text("short") == "short"
+
+
+PERSON = "echidna@example.org"
+PHONE = 4915112345678
+
+
+def owned(query):
+    document = Document("wombatdoc", 0)
+    document.metadata = {PERSON: "owner", "phone": PHONE, "page": 7, "of": {PERSON: [PHONE, 0.5]}}
+    return [document]
+
+
+def metadata_of(seen):
+    return json.loads(seen.span("rewriteguard.search", rewriteguard__arm="rewrite").attributes[METADATA])
+
+
+METADATA = "retrieval.documents.0.document.metadata"
+
+
+def test_names_and_numbers_in_metadata_are_redacted_too(seen):
+    def redact(text):
+        return text.replace(PERSON, "#").replace(str(PHONE), "+")
+
+    retrieve(Telemetry(redact=redact, session_id=PERSON), find=owned)
+    assert metadata_of(seen) == {"#": "owner", "phone": "+", "page": 7, "of": {"#": ["+", 0.5]}}
+    assert seen.span("rewriteguard.retrieve").attributes["session.id"] == "#"
+    assert [secret for secret in (PERSON, str(PHONE)) if secret in seen.text()] == []
+
+
+def test_names_in_metadata_and_sessions_are_hashed_too(seen):
+    retrieve(Telemetry(capture="hash", session_id=PERSON), find=owned)
+    assert [name for name in metadata_of(seen) if not name.startswith(HASH)] == []
+    session = seen.span("rewriteguard.retrieve").attributes["session.id"]
+    assert session == Content(Capture.HASH).text(PERSON)  # the same for each turn of a conversation
+    assert [secret for secret in (PERSON, str(PHONE)) if secret in seen.text()] == []
+
+
+@pytest.mark.parametrize(("capture", "told"), [("full", PERSON), ("off", None)])
+def test_a_session_that_was_not_set_for_tracing_is_not_told_with_content_off(seen, capture, told):
+    with Telemetry(capture=capture).retrieve(conversation(), metadata={"thread_id": PERSON}):
+        pass
+    assert seen.span("rewriteguard.retrieve").attributes.get("session.id") == told
+
+
+def test_a_session_that_was_set_for_tracing_is_told_with_content_off(seen):
+    with Telemetry(capture="off", session_id="s-1").retrieve(conversation()):
+        pass
+    assert seen.span("rewriteguard.retrieve").attributes["session.id"] == "s-1"
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_redactor_is_asked_once_about_a_text(seen, tmp_path, log):
+    asked = Counter()
+
+    def redact(text):
+        asked[text] += 1
+        return text
+
+    telemetry = Telemetry(redact=redact, log=TripleLog(tmp_path / "triples.jsonl") if log else None)
+    retrieve(telemetry)
+    assert {TURN, GOOD, HISTORY[0][1], "wombatdoc 9", "numbatmeta"} <= set(asked)
+    assert {text: times for text, times in asked.items() if times > 1} == {}
+    retrieve(telemetry)
+    assert set(asked.values()) == {2}  # nothing is kept beyond a call
+
+
+async def test_a_redactor_is_asked_once_about_a_text_in_a_loop(seen):
+    asked = Counter()
+
+    async def find(query):
+        return search(query)
+
+    telemetry = Telemetry(redact=lambda text: asked.update([text]) or text)
+    guard = FakeGuard({GOOD: Verdict.UNCERTAIN})
+    await GuardedSearch(find, lambda turn: GOOD, guard=guard, telemetry=telemetry, key=lambda d: d.id).arun(TURN, HISTORY)
+    assert set(asked.values()) == {1}
 
 
 HALF = "\ud83d"  # of a surrogate pair: str holds it, UTF-8 does not

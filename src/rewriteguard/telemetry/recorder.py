@@ -18,7 +18,7 @@ from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Action, Decision
 from rewriteguard.telemetry import names
 from rewriteguard.telemetry.contain import contained, log
-from rewriteguard.telemetry.content import content_from, encodable
+from rewriteguard.telemetry.content import Capture, content_from, encodable
 from rewriteguard.telemetry.host import Host
 from rewriteguard.telemetry.instruments import instruments
 from rewriteguard.telemetry.judge import Judge, Outcome
@@ -35,9 +35,10 @@ class Telemetry:
     Args:
         capture: `full`, `hash` or `off`; None asks REWRITEGUARD_CAPTURE_CONTENT, then
             OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT, and is `full` where neither is set.
-        redact: Gets each text and returns the text to record.
+        redact: Gets each text, in the call and once there, and returns the text to record.
         rewriter: The application's label of rewriter and prompt version.
-        session_id: The conversation's id; None asks OpenTelemetry's context, then the run's metadata.
+        session_id: The conversation's id; None asks OpenTelemetry's context, then, unless `capture` is `off`, the run's
+            metadata.
         log: Gets one line for each decision, with the words that `capture` and `redact` allow.
         judge: Asked about a sample of the decisions, in the words that `redact` leaves; never where `capture` or a
             switch of the environment keeps words from being recorded.
@@ -251,9 +252,10 @@ class Telemetry:
         return labels | {"rewriter": self._rewriter}
 
     def _session(self, metadata: Mapping[str, Any]) -> Attributes:
-        ambient = otel_context.get_value("session.id")
-        found = self._session_id or ambient or metadata.get("session_id") or metadata.get("thread_id")
-        return {"session.id": str(found)} if found else {}
+        found = self._session_id or otel_context.get_value("session.id")
+        if not found and self._content.capture is not Capture.OFF:  # not set for tracing: it may be a name or an address
+            found = metadata.get("session_id") or metadata.get("thread_id")
+        return {"session.id": self._content.text(str(found))} if found else {}
 
     def _log(self, decision: Decision) -> None:
         planned = decision.action is Action.USE_ORIGINAL and decision.assessment is None

@@ -17,7 +17,7 @@ from opentelemetry.trace import Status, StatusCode
 from rewriteguard.decision import Decision
 from rewriteguard.telemetry import names
 from rewriteguard.telemetry.contain import contained
-from rewriteguard.telemetry.content import Content, encodable
+from rewriteguard.telemetry.content import REDACTED, Content, encodable
 from rewriteguard.telemetry.host import Host, span_of, stamp
 from rewriteguard.telemetry.names import FIXED, Attributes, SpanName
 
@@ -110,7 +110,14 @@ class Span:
         # A dict copy each, because the SDK keeps what it is given.
         self._span = current.start_span(self._name.value, context=parent, attributes=dict(FIXED[self._name]))
         if self._span.get_span_context().is_valid:
-            self._token = otel_context.attach(trace.set_span_in_context(self._span))
+            self._token = otel_context.attach(self._context())
+
+    def _context(self) -> otel_context.Context:
+        """What holds inside the span; the first one of a call makes room for its redacted texts."""
+        inside = trace.set_span_in_context(self._span)
+        if self._content.redact is None or otel_context.get_value(REDACTED) is not None:
+            return inside
+        return otel_context.set_value(REDACTED, {}, inside)
 
     @contained
     def _close(self) -> None:
