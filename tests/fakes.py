@@ -111,8 +111,8 @@ class Probe:
     def metrics(self):
         return self._reader.get_metrics_data()
 
-    def points(self, name: str):
-        """The data points of a metric, as (attributes, point) pairs."""
+    def points(self, name: str, *, zeros: bool = False):
+        """The data points of a metric, as (attributes, point) pairs; `zeros` are those of what did not happen."""
         data = self.metrics
         return [
             (dict(point.attributes), point)
@@ -121,6 +121,7 @@ class Probe:
             for metric in scope.metrics
             if metric.name == name
             for point in metric.data.data_points
+            if zeros is (getattr(point, "value", None) == 0)
         ]
 
     def text(self) -> str:

@@ -18,7 +18,7 @@ from opentelemetry.trace import StatusCode
 from fakes import HISTORY, FakeGuard, probe
 from rewriteguard.assessment import Profile, Verdict
 from rewriteguard.conversation import Conversation
-from rewriteguard.errors import InputError
+from rewriteguard.errors import InputError, ScopeError
 from rewriteguard.policy import Policy
 from rewriteguard.retrieve import GuardedSearch
 from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
@@ -227,6 +227,37 @@ def test_errors_are_counted_by_stage(seen):
     assert verdicts == {"none"}
 
 
+@pytest.mark.parametrize("scope", [lambda config: None, lambda config: 1 / 0])
+def test_a_scope_that_is_not_decided_is_counted(seen, scope):
+    with pytest.raises(ScopeError):
+        retrieve(scope=scope)
+    counted = {(labels["stage"], labels["error.type"]): p.value for labels, p in seen.points("rewriteguard.errors")}
+    assert counted == {("scope", "ScopeError"): 1}
+
+
+@pytest.mark.parametrize("profile", [Profile.CONDENSE, Profile.EXPAND])
+def test_failures_of_a_rewriter_are_counted_from_zero(seen, profile):
+    """Prometheus sees no rise in a series whose first value is 1, and each process has series of its own."""
+
+    def fails(turn, history):
+        raise ConnectionError("the model is down")
+
+    guarded = GuardedSearch(search, fails, guard=FakeGuard(), profile=profile, key=lambda document: document.id)
+    begun = [labels for labels, _ in seen.points("rewriteguard.decisions", zeros=True)]
+    assert [labels["reason"] for labels in begun] == ["rewriter_error", "rewriter_timeout"]
+    guarded.run(TURN, HISTORY)
+    ((counted, _),) = seen.points("rewriteguard.decisions")
+    assert counted == begun[0]  # the same series
+
+
+def test_failures_of_a_rewriter_are_counted_from_zero_where_the_provider_came_late(monkeypatch):
+    guarded = GuardedSearch(search, lambda turn: GOOD, guard=FakeGuard(), telemetry=Telemetry(rewriter="v3"))
+    seen = probe(monkeypatch)
+    guarded.run(TURN)
+    begun = {(each["reason"], each["rewriter"]) for each, _ in seen.points("rewriteguard.decisions", zeros=True)}
+    assert begun == {("rewriter_error", "v3"), ("rewriter_timeout", "v3")}
+
+
 # content
 
 
@@ -413,7 +444,9 @@ async def test_a_redactor_is_asked_once_about_a_text_in_a_loop(seen):
 
     telemetry = Telemetry(redact=lambda text: asked.update([text]) or text)
     guard = FakeGuard({GOOD: Verdict.UNCERTAIN})
-    await GuardedSearch(find, lambda turn: GOOD, guard=guard, telemetry=telemetry, key=lambda d: d.id).arun(TURN, HISTORY)
+    await GuardedSearch(find, lambda turn: GOOD, guard=guard, telemetry=telemetry, key=lambda d: d.id).arun(
+        TURN, HISTORY
+    )
     assert set(asked.values()) == {1}
 
 
@@ -583,15 +616,59 @@ def test_broken_telemetry_breaks_nothing_and_is_said_once(monkeypatch, caplog):
     assert len(lines) == len(set(lines)) > 0
 
 
-def test_an_item_whose_text_cannot_be_read(seen):
-    class Odd:
-        id = "odd"
-        metadata = None
+class Odd:
+    """An item whose own code raises."""
 
-        def __str__(self):
-            raise RuntimeError("no text")
+    id = "odd"
 
-    assert len(retrieve(find=lambda query: [Odd()]).items) == 1
+    def __init__(self, text=None, metadata=None):
+        self._text, self._metadata = text, metadata
+
+    @property
+    def metadata(self):
+        return self._metadata or [][0]
+
+    def __str__(self):
+        return self._text or [][0]
+
+
+@pytest.mark.parametrize("odd", [Odd(), Odd("text"), Odd("text", {"n": Odd()}), Odd("text", {"n": 10**5_000})])
+def test_an_item_that_cannot_be_read_takes_nothing_with_it(seen, odd):
+    items = [Document("wombatdoc", 0), odd, Document("wombatdoc", 2)]
+    assert retrieve(find=lambda query: items).items == items
+    for span in (each for each in seen.spans if each.name in ("rewriteguard.search", "rewriteguard.retrieve")):
+        told = dict(span.attributes)
+        assert told["rewriteguard.documents.count"] == 3
+        texts = [told[f"retrieval.documents.{place}.document.content"] for place in range(3)]
+        assert texts == ["wombatdoc 0", "unreadable", "wombatdoc 2"]
+        assert [each["page_content"] for each in json.loads(told["output.value"])] == texts
+    assert seen.span("rewriteguard.retrieve").attributes["rewriteguard.partial"] is False
+    fused = seen.span("rewriteguard.fuse").attributes
+    assert (fused["reranker.top_k"], fused["reranker.output_documents.1.document.content"]) == (3, "unreadable")
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+def test_numbers_that_json_does_not_have_are_texts(seen, number):
+    document = Document("wombatdoc", 0)
+    document.metadata = {"score": float(number), "page": 7}
+    retrieve(find=lambda query: [document])
+    told = seen.span("rewriteguard.search", rewriteguard__arm="rewrite").attributes
+    for text in (told[METADATA], told["output.value"]):
+        json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert metadata_of(seen) == {"score": number, "page": 7}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"redact": 3}, "redact: expected a callable or None, got int"),
+        ({"rewriter": None}, "rewriter: expected a str, got NoneType"),
+        ({"rewriter": ["a"]}, "rewriter: expected a str, got list"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_said_at_once(settings, message):
+    with pytest.raises(InputError, match=message):
+        Telemetry(**settings)
 
 
 async def test_a_cancelled_task_closes_its_spans_and_says_so(seen):

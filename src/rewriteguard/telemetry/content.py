@@ -21,6 +21,9 @@ REDACTION_FAILED = "__REDACTION_FAILED__"
 REDACTED = otel_context.create_key("rewriteguard.redacted")
 """Where the context of one call keeps what the redactor made of its texts, of which each is told several times."""
 
+UNREADABLE = "unreadable"
+"""Stands for an item whose own code failed."""
+
 _LONGEST = 2_000  # code points of one text
 _DEEPEST = 4  # levels of nested metadata
 _WIDEST = 20  # entries of one mapping or list in metadata
