@@ -151,13 +151,13 @@ def tracer() -> trace.Tracer:
 
 def _encodable(found: Attributes) -> Attributes:
     """The attributes with texts that UTF-8 can hold: for one that it cannot, an exporter drops its whole batch."""
-    return {name: _encodable_value(value) for name, value in found.items()}
-
-
-def _encodable_value(value: Any) -> Any:
-    if isinstance(value, str):
-        return encodable(value)
-    return [_encodable_value(each) for each in value] if isinstance(value, list | tuple) else value
+    for name, value in found.items():  # in place, since hardly any changes
+        if isinstance(value, str):
+            if not value.isascii():
+                found[name] = encodable(value)
+        elif isinstance(value, list):
+            found[name] = [encodable(each) if isinstance(each, str) else each for each in value]
+    return found
 
 
 def _texts_of(error: BaseException) -> Attributes:
