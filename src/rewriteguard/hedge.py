@@ -98,6 +98,14 @@ def _searchers(plan: Plan, request: Request) -> list[Searcher]:
 
 
 def _scope(plan: Plan, request: Request) -> Mapping[str, Any]:
+    try:
+        return _limits(plan, request)
+    except ScopeError as error:
+        plan.decider.telemetry.failed("scope", error)
+        raise
+
+
+def _limits(plan: Plan, request: Request) -> Mapping[str, Any]:
     if plan.scope is None:
         return {}
     try:
