@@ -107,9 +107,13 @@ class Probe:
         assert len(found) == 1, [(s.name, dict(s.attributes)) for s in self.spans]
         return found[0]
 
-    def points(self, name: str):
-        """The data points of a metric, as (attributes, point) pairs."""
-        data = self._reader.get_metrics_data()
+    @property
+    def metrics(self):
+        return self._reader.get_metrics_data()
+
+    def points(self, name: str, *, zeros: bool = False):
+        """The data points of a metric, as (attributes, point) pairs; `zeros` are those of what did not happen."""
+        data = self.metrics
         return [
             (dict(point.attributes), point)
             for resource in (data.resource_metrics if data else ())
@@ -117,6 +121,7 @@ class Probe:
             for metric in scope.metrics
             if metric.name == name
             for point in metric.data.data_points
+            if zeros is (getattr(point, "value", None) == 0)
         ]
 
     def text(self) -> str:

@@ -50,6 +50,15 @@ def test_each_metric_is_on_the_dashboard(metric):
     assert re.search(rf"\b{metric.replace('.', '_')}{SPELLINGS[metric]}", QUERIES)
 
 
+def test_each_stage_of_errors_is_watched_by_one_alert():
+    stages = re.search(r"^`stage` is (.*?)\.$", (DOCS / "telemetry.md").read_text("utf-8"), re.M)[1]
+    rules = re.split(r"- alert: ", (DOCS / "dashboards" / "alerts.yml").read_text("utf-8"))[1:]
+    watched = {rule.split()[0]: re.search(r'errors_total\{stage=~"(\S+)"\}', rule) for rule in rules}
+    watched = {name: found[1].split("|") for name, found in watched.items() if found}
+    watched["RewriteguardRewriterFails"] = ["rewriter"]  # by the decisions
+    assert sorted(stage for found in watched.values() for stage in found) == sorted(re.findall(r"`(\w+)`", stages))
+
+
 def test_shares_leave_out_turns_without_a_verdict():
     shares = [
         target["expr"]

@@ -16,6 +16,7 @@ from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.guard import Guard
 from rewriteguard.policy import Policy
 from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
+from rewriteguard.telemetry import Telemetry
 
 TURN = "And how long does it take?"
 GOOD = "How long does it take to renew a parking permit?"
@@ -230,7 +231,7 @@ def test_one_process_wide_guard_is_built_once(monkeypatch):
 def test_the_spans_of_a_rewrite(monkeypatch):
     seen = probe(monkeypatch)
     safe_rewrite(TURN, lambda turn, history: GOOD, HISTORY, guard=FakeGuard())
-    assert [span.name for span in seen.spans] == ["rewriteguard.rewrite", "rewriteguard.check"]
+    assert [span.name for span in seen.spans] == ["rewriteguard.rewrite", "rewriteguard.check", "rewriteguard.decide"]
     labels = [attributes for attributes, _ in seen.points("rewriteguard.decisions")]
     assert labels == [
         {
@@ -243,6 +244,24 @@ def test_the_spans_of_a_rewrite(monkeypatch):
             "rewriter": "default",
         }
     ]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize(
+    ("rewriter", "told"),
+    [(lambda turn, history: GOOD, ("fuse", "ok")), (lambda turn, history: 1 / 0, ("fall_back", "rewriter_error"))],
+)
+def test_one_span_holds_those_of_a_rewrite_and_tells_the_decision(monkeypatch, rewriter, told, asynchronous):
+    seen, telemetry = probe(monkeypatch), Telemetry(session_id="4711")
+    if asynchronous:
+        asyncio.run(asafe_rewrite(TURN, rewriter, HISTORY, guard=FakeGuard(), telemetry=telemetry))
+    else:
+        safe_rewrite(TURN, rewriter, HISTORY, guard=FakeGuard(), telemetry=telemetry)
+    whole = seen.span("rewriteguard.decide")
+    parts = [span.parent for span in seen.spans if span is not whole]
+    assert {part.span_id for part in parts} == {whole.context.span_id}
+    assert (whole.parent, whole.attributes["session.id"], whole.attributes["input.value"]) == (None, "4711", TURN)
+    assert (whole.attributes["rewriteguard.action"], whole.attributes["rewriteguard.reason"]) == told
 
 
 def test_a_rewriter_may_give_a_list():

@@ -4,22 +4,25 @@ import logging
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import fields
 
 import pytest
 from opentelemetry import context as otel_context
 from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.common.metrics_encoder import encode_metrics
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.trace import StatusCode
 
 from fakes import HISTORY, FakeGuard, probe
 from rewriteguard.assessment import Profile, Verdict
 from rewriteguard.conversation import Conversation
-from rewriteguard.errors import InputError
+from rewriteguard.errors import InputError, ScopeError
 from rewriteguard.policy import Policy
 from rewriteguard.retrieve import GuardedSearch
 from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
-from rewriteguard.telemetry import Telemetry, recorder, spans
+from rewriteguard.telemetry import Telemetry, TripleLog, recorder, spans
 from rewriteguard.telemetry.content import Capture, Content, content_from
 from rewriteguard.telemetry.instruments import Instruments, make_instruments
 
@@ -224,6 +227,37 @@ def test_errors_are_counted_by_stage(seen):
     assert verdicts == {"none"}
 
 
+@pytest.mark.parametrize("scope", [lambda config: None, lambda config: 1 / 0])
+def test_a_scope_that_is_not_decided_is_counted(seen, scope):
+    with pytest.raises(ScopeError):
+        retrieve(scope=scope)
+    counted = {(labels["stage"], labels["error.type"]): p.value for labels, p in seen.points("rewriteguard.errors")}
+    assert counted == {("scope", "ScopeError"): 1}
+
+
+@pytest.mark.parametrize("profile", [Profile.CONDENSE, Profile.EXPAND])
+def test_failures_of_a_rewriter_are_counted_from_zero(seen, profile):
+    """Prometheus sees no rise in a series whose first value is 1, and each process has series of its own."""
+
+    def fails(turn, history):
+        raise ConnectionError("the model is down")
+
+    guarded = GuardedSearch(search, fails, guard=FakeGuard(), profile=profile, key=lambda document: document.id)
+    begun = [labels for labels, _ in seen.points("rewriteguard.decisions", zeros=True)]
+    assert [labels["reason"] for labels in begun] == ["rewriter_error", "rewriter_timeout"]
+    guarded.run(TURN, HISTORY)
+    ((counted, _),) = seen.points("rewriteguard.decisions")
+    assert counted == begun[0]  # the same series
+
+
+def test_failures_of_a_rewriter_are_counted_from_zero_where_the_provider_came_late(monkeypatch):
+    guarded = GuardedSearch(search, lambda turn: GOOD, guard=FakeGuard(), telemetry=Telemetry(rewriter="v3"))
+    seen = probe(monkeypatch)
+    guarded.run(TURN)
+    begun = {(each["reason"], each["rewriter"]) for each, _ in seen.points("rewriteguard.decisions", zeros=True)}
+    assert begun == {("rewriter_error", "v3"), ("rewriter_timeout", "v3")}
+
+
 # content
 
 
@@ -336,6 +370,125 @@ def test_long_texts_are_cut_after_redaction():
     kept = content.text("secret" * 100 + "x" * 2_500)
     assert kept == "x" * 2_000 + "... [500 more characters]"
     assert content.text("short") == "short"
+
+
+PERSON = "echidna@example.org"
+PHONE = 4915112345678
+
+
+def owned(query):
+    document = Document("wombatdoc", 0)
+    document.metadata = {PERSON: "owner", "phone": PHONE, "page": 7, "of": {PERSON: [PHONE, 0.5]}}
+    return [document]
+
+
+def metadata_of(seen):
+    return json.loads(seen.span("rewriteguard.search", rewriteguard__arm="rewrite").attributes[METADATA])
+
+
+METADATA = "retrieval.documents.0.document.metadata"
+
+
+def test_names_and_numbers_in_metadata_are_redacted_too(seen):
+    def redact(text):
+        return text.replace(PERSON, "#").replace(str(PHONE), "+")
+
+    retrieve(Telemetry(redact=redact, session_id=PERSON), find=owned)
+    assert metadata_of(seen) == {"#": "owner", "phone": "+", "page": 7, "of": {"#": ["+", 0.5]}}
+    assert seen.span("rewriteguard.retrieve").attributes["session.id"] == "#"
+    assert [secret for secret in (PERSON, str(PHONE)) if secret in seen.text()] == []
+
+
+def test_names_in_metadata_and_sessions_are_hashed_too(seen):
+    retrieve(Telemetry(capture="hash", session_id=PERSON), find=owned)
+    assert [name for name in metadata_of(seen) if not name.startswith(HASH)] == []
+    session = seen.span("rewriteguard.retrieve").attributes["session.id"]
+    assert session == Content(Capture.HASH).text(PERSON)  # the same for each turn of a conversation
+    assert [secret for secret in (PERSON, str(PHONE)) if secret in seen.text()] == []
+
+
+@pytest.mark.parametrize(("capture", "told"), [("full", PERSON), ("off", None)])
+def test_a_session_that_was_not_set_for_tracing_is_not_told_with_content_off(seen, capture, told):
+    with Telemetry(capture=capture).retrieve(conversation(), metadata={"thread_id": PERSON}):
+        pass
+    assert seen.span("rewriteguard.retrieve").attributes.get("session.id") == told
+
+
+def test_a_session_that_was_set_for_tracing_is_told_with_content_off(seen):
+    with Telemetry(capture="off", session_id="s-1").retrieve(conversation()):
+        pass
+    assert seen.span("rewriteguard.retrieve").attributes["session.id"] == "s-1"
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_redactor_is_asked_once_about_a_text(seen, tmp_path, log):
+    asked = Counter()
+
+    def redact(text):
+        asked[text] += 1
+        return text
+
+    telemetry = Telemetry(redact=redact, log=TripleLog(tmp_path / "triples.jsonl") if log else None)
+    retrieve(telemetry)
+    assert {TURN, GOOD, HISTORY[0][1], "wombatdoc 9", "numbatmeta"} <= set(asked)
+    assert {text: times for text, times in asked.items() if times > 1} == {}
+    retrieve(telemetry)
+    assert set(asked.values()) == {2}  # nothing is kept beyond a call
+
+
+async def test_a_redactor_is_asked_once_about_a_text_in_a_loop(seen):
+    asked = Counter()
+
+    async def find(query):
+        return search(query)
+
+    telemetry = Telemetry(redact=lambda text: asked.update([text]) or text)
+    guard = FakeGuard({GOOD: Verdict.UNCERTAIN})
+    await GuardedSearch(find, lambda turn: GOOD, guard=guard, telemetry=telemetry, key=lambda d: d.id).arun(
+        TURN, HISTORY
+    )
+    assert set(asked.values()) == {1}
+
+
+HALF = "\ud83d"  # of a surrogate pair: str holds it, UTF-8 does not
+
+
+def exported(seen, caplog):
+    """The spans as an OTLP exporter sends them; it logs an error for what it has to leave out."""
+    caplog.clear()
+    (resource,) = encode_spans(seen.spans).resource_spans
+    sent = [span for scope in resource.scope_spans for span in scope.spans]
+    assert [record.getMessage() for record in caplog.records if record.name.startswith("opentelemetry")] == []
+    return sent
+
+
+def test_half_a_surrogate_pair_takes_no_span_with_it(seen, caplog):
+    def broken(query):
+        raise OSError(f"no index for {query}{HALF}")
+
+    class Odd(Document):
+        def __init__(self, text, place):
+            super().__init__(text + HALF, place)
+            self.metadata = {f"title{HALF}": HALF}
+            self.id += HALF
+
+    telemetry = Telemetry(rewriter=f"v1{HALF}", session_id=f"s{HALF}")
+    searches = {f"desk{HALF}": lambda query: [Odd("wombatdoc", place) for place in range(2)]}
+    talk = [("user", f"{HALF} How do I renew a parking permit?"), *HISTORY[1:]]
+    rewriter = f"{GOOD}{HALF}"
+    GuardedSearch(searches, rewriter, guard=FakeGuard(), telemetry=telemetry).run(f"{TURN} {HALF}", talk)
+    with pytest.raises(OSError, match="no index"):
+        GuardedSearch(broken, rewriter, guard=FakeGuard(), telemetry=telemetry).run(f"{TURN} {HALF}", talk)
+    told = {attribute.key for span in exported(seen, caplog) for attribute in span.attributes}
+    assert told == {name for span in seen.spans for name in span.attributes}
+    assert {"rewriteguard.original_turn", "rewriteguard.rewriter", "session.id", "input.value"} <= told
+    check = next(span for span in seen.spans if span.name == "rewriteguard.check")
+    assert check.attributes["rewriteguard.original_turn"] == f"{TURN} \\ud83d"
+    shown = next(span for span in seen.spans if "retrieval.documents.0.document.metadata" in span.attributes)
+    assert json.loads(shown.attributes["retrieval.documents.0.document.metadata"]) == {f"title{HALF}": HALF}
+    errors = [event for span in exported(seen, caplog) for event in span.events if event.name == "exception"]
+    assert len(errors) == len([span for span in seen.spans if span.attributes.get("error.type") == "OSError"]) > 0
+    assert encode_metrics(seen.metrics)
 
 
 # parenting
@@ -463,15 +616,59 @@ def test_broken_telemetry_breaks_nothing_and_is_said_once(monkeypatch, caplog):
     assert len(lines) == len(set(lines)) > 0
 
 
-def test_an_item_whose_text_cannot_be_read(seen):
-    class Odd:
-        id = "odd"
-        metadata = None
+class Odd:
+    """An item whose own code raises."""
 
-        def __str__(self):
-            raise RuntimeError("no text")
+    id = "odd"
 
-    assert len(retrieve(find=lambda query: [Odd()]).items) == 1
+    def __init__(self, text=None, metadata=None):
+        self._text, self._metadata = text, metadata
+
+    @property
+    def metadata(self):
+        return self._metadata or [][0]
+
+    def __str__(self):
+        return self._text or [][0]
+
+
+@pytest.mark.parametrize("odd", [Odd(), Odd("text"), Odd("text", {"n": Odd()}), Odd("text", {"n": 10**5_000})])
+def test_an_item_that_cannot_be_read_takes_nothing_with_it(seen, odd):
+    items = [Document("wombatdoc", 0), odd, Document("wombatdoc", 2)]
+    assert retrieve(find=lambda query: items).items == items
+    for span in (each for each in seen.spans if each.name in ("rewriteguard.search", "rewriteguard.retrieve")):
+        told = dict(span.attributes)
+        assert told["rewriteguard.documents.count"] == 3
+        texts = [told[f"retrieval.documents.{place}.document.content"] for place in range(3)]
+        assert texts == ["wombatdoc 0", "unreadable", "wombatdoc 2"]
+        assert [each["page_content"] for each in json.loads(told["output.value"])] == texts
+    assert seen.span("rewriteguard.retrieve").attributes["rewriteguard.partial"] is False
+    fused = seen.span("rewriteguard.fuse").attributes
+    assert (fused["reranker.top_k"], fused["reranker.output_documents.1.document.content"]) == (3, "unreadable")
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+def test_numbers_that_json_does_not_have_are_texts(seen, number):
+    document = Document("wombatdoc", 0)
+    document.metadata = {"score": float(number), "page": 7}
+    retrieve(find=lambda query: [document])
+    told = seen.span("rewriteguard.search", rewriteguard__arm="rewrite").attributes
+    for text in (told[METADATA], told["output.value"]):
+        json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert metadata_of(seen) == {"score": number, "page": 7}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"redact": 3}, "redact: expected a callable or None, got int"),
+        ({"rewriter": None}, "rewriter: expected a str, got NoneType"),
+        ({"rewriter": ["a"]}, "rewriter: expected a str, got list"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_said_at_once(settings, message):
+    with pytest.raises(InputError, match=message):
+        Telemetry(**settings)
 
 
 async def test_a_cancelled_task_closes_its_spans_and_says_so(seen):
@@ -542,6 +739,8 @@ def test_without_an_sdk_nothing_is_serialised(no_sdk):
 
 AFTERWARDS = """
 from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.common.metrics_encoder import encode_metrics
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.metrics import NoOpMeterProvider
 from rewriteguard.telemetry import Telemetry
 from rewriteguard.conversation import Conversation

@@ -220,6 +220,12 @@ def test_every_text_is_redacted_and_a_redactor_that_fails_leaks_nothing(log):
     assert [row["answer"] for row in rows(log) if "answer" in row] == ["gone", "__REDACTION_FAILED__"]
 
 
+def test_the_session_is_subject_to_the_same_rules(log):
+    for settings in ({"redact": lambda text: "gone"}, {"capture": "hash"}):
+        guarded(Telemetry(session_id="ann@example.org", log=log, **settings)).run(TURN, HISTORY)
+    assert [row["session_id"] for row in rows(log)] == ["gone", Content(Capture.HASH).text("ann@example.org")]
+
+
 @pytest.mark.parametrize(
     ("variable", "hidden"),
     [

@@ -199,7 +199,7 @@ def cost() -> list[Any]:
         ),
         chart(
             "Retrieval latency",
-            "Time of one guarded retrieval, rewriter and searches included.",
+            "Time of one guarded retrieval that found an answer, rewriter and searches included.",
             "s",
             12,
             p50=quantile(0.5, retrieve),
@@ -215,7 +215,7 @@ def cost() -> list[Any]:
         ),
         chart(
             "Errors by stage",
-            "Errors that were contained, within the time that is averaged over.",
+            "What failed, contained or not, within the time that is averaged over.",
             "short",
             8,
             by_stage=count("errors_total", by="stage"),

@@ -53,11 +53,12 @@ class Decider:
             arguments.instance(name, getattr(self, name), kind)
 
     def warm_up(self) -> None:
-        """Pays the guard's first-call costs now; where it fails, it fails again at the first turn, and is contained.
+        """Pays first-call costs now; where the guard fails, it fails again at the first turn, and is contained.
 
         Raises:
             PipelineNotFoundError: No English spaCy pipeline is installed.
         """
+        self.telemetry.begin(self.profile)
         try:
             self.guard.warm_up()
         except PipelineNotFoundError:

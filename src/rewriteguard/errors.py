@@ -56,7 +56,8 @@ class ClarificationNeeded(RewriteGuardError):  # noqa: N818 - a question to the 
 
     def __init__(self, candidates: tuple[str, ...]) -> None:
         self.candidates = candidates
-        super().__init__("the turn can be read in several ways: " + "; ".join(candidates))
+        # Tracing records the text of errors, whatever is said about the users' words.
+        super().__init__("the turn can be read in several ways; see `candidates`")
 
 
 class CorpusError(RewriteGuardError, ValueError):

@@ -17,6 +17,7 @@ from rewriteguard.conversation import Conversation
 from rewriteguard.decider import notify, today_in_utc
 from rewriteguard.decision import Action, Decision, Origin, Reason
 from rewriteguard.drivers import Budget, Handle, Runner, compute
+from rewriteguard.errors import ScopeError
 from rewriteguard.flight import Flight
 from rewriteguard.fuse import Fused, fuse, margins
 from rewriteguard.identity import identities
@@ -98,6 +99,14 @@ def _searchers(plan: Plan, request: Request) -> list[Searcher]:
 
 
 def _scope(plan: Plan, request: Request) -> Mapping[str, Any]:
+    try:
+        return _limits(plan, request)
+    except ScopeError as error:
+        plan.decider.telemetry.failed("scope", error)
+        raise
+
+
+def _limits(plan: Plan, request: Request) -> Mapping[str, Any]:
     limits = limits_of(plan.scope, request.config)
     if plan.scope is not None and request.takes is not None:
         request.takes(limits)

@@ -142,15 +142,19 @@ async def _decide(
     runner: Runner, decider: Decider, rewriting: _Rewriting, timeout: float | None, reference_date: date | None
 ) -> Decision:
     arguments.seconds("timeout", timeout)
-    if rewriting.ready is not None:
-        answer = Answer(rewriting.ready)
-    elif await is_off(runner, decider, rewriting.conversation):
-        answer = Answer(reason=Reason.SKIPPED)
-    else:
-        shadow = decider.policy.shadow
-        ask = partial(ask_rewriter, runner, rewriting.ask, timeout, decider.telemetry, shadow=shadow)
-        answer = await while_reading(runner, decider, rewriting.conversation, ask)
-    decision = await compute(runner, partial(decider.decide, rewriting.conversation, answer, reference_date))
-    decider.telemetry.decided(decision, decider.profile)
-    decider.telemetry.logged(rewriting.conversation, decision, decider.profile, day=reference_date)
+    with decider.telemetry.decide(rewriting.conversation) as span:
+        answer = await _answer(runner, decider, rewriting, timeout)
+        decision = await compute(runner, partial(decider.decide, rewriting.conversation, answer, reference_date))
+        decider.telemetry.decided(decision, decider.profile, span)
+        decider.telemetry.logged(rewriting.conversation, decision, decider.profile, day=reference_date)
     return decision
+
+
+async def _answer(runner: Runner, decider: Decider, rewriting: _Rewriting, timeout: float | None) -> Answer:
+    if rewriting.ready is not None:
+        return Answer(rewriting.ready)
+    if await is_off(runner, decider, rewriting.conversation):
+        return Answer(reason=Reason.SKIPPED)
+    shadow = decider.policy.shadow
+    ask = partial(ask_rewriter, runner, rewriting.ask, timeout, decider.telemetry, shadow=shadow)
+    return await while_reading(runner, decider, rewriting.conversation, ask)

@@ -751,6 +751,8 @@ async def test_clarification(guard):
         with pytest.raises(ClarificationNeeded) as caught:
             await asyncio.to_thread(way, FOLLOW_UP)
         assert caught.value.candidates == ("the card", "the address")
+        # Instrumentations record the text of errors.
+        assert [name for name in caught.value.candidates if name in f"{caught.value} {caught.value.args}"] == []
 
 
 def test_the_host_s_span_is_the_parent(guard, monkeypatch):

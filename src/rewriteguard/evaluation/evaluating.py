@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, Unpack
@@ -83,7 +83,6 @@ def evaluate(
     rules: Rules | None = None,
     out: str | os.PathLike[str] | None = None,
     k: int = K,
-    policy: Policy | None = None,
     reference_date: date | None = None,
     progress: Progress | None = None,
     **settings: Unpack[Settings],
@@ -98,12 +97,11 @@ def evaluate(
         out: A directory in which the run keeps what came, so that one that was stopped goes on there. None keeps
             nothing.
         k: The number of documents that an arm returns.
-        policy: The policy of the guarded arm; None is `Policy()`, which asks the user where a contract has several
-            readings.
         reference_date: The day that "today" means where a contract does not say; None is that of a run that goes on,
             else today in UTC.
         progress: Gets the number of cases that are done and of all, after each case.
-        **settings: Further arguments of `Setup`.
+        **settings: Further arguments of `Setup`. Without a policy the guarded arm has `Policy()`, which asks the user
+            where any contract has several readings.
 
     Raises:
         ConditionsError: `out` holds a run that was made under other conditions, or by other rules.
@@ -117,8 +115,9 @@ def evaluate(
     if reference_date is None and journal is not None and (made := conditions_of(journal)) is not None:
         reference_date = date.fromisoformat(made.reference_date)
     asked = any(case.contract and case.contract.readings for case in known)
-    used = replace(Policy(), clarify=asked) if policy is None else policy
-    setup = Setup(known, search, rewriters, k=k, policy=used, reference_date=reference_date, **settings)
+    if settings.get("policy") is None:
+        settings["policy"] = Policy(clarify=asked)
+    setup = Setup(known, search, rewriters, k=k, reference_date=reference_date, **settings)
     if out is not None:
         Path(out).mkdir(parents=True, exist_ok=True)
         _fix(release_rules, Path(out) / RULES)
@@ -127,7 +126,7 @@ def evaluate(
     groups = groups_of(known, release_rules, setup.guard)
     results = assemble(known, found, groups, k=k, extract=setup.guard.extract, vocabulary=words)
     decisions = releases(results, release_rules)
-    return Evaluation(setup.conditions, release_rules, used, tuple(found), groups, results, decisions)
+    return Evaluation(setup.conditions, release_rules, setup.policy, tuple(found), groups, results, decisions)
 
 
 def _fix(rules: Rules, path: Path) -> None:

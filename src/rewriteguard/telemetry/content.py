@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -12,9 +13,16 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
+from opentelemetry import context as otel_context
+
 from rewriteguard.errors import InputError
 
 REDACTION_FAILED = "__REDACTION_FAILED__"
+REDACTED = otel_context.create_key("rewriteguard.redacted")
+"""Where the context of one call keeps what the redactor made of its texts, of which each is told several times."""
+
+UNREADABLE = "unreadable"
+"""Stands for an item whose own code failed."""
 
 _LONGEST = 2_000  # code points of one text
 _DEEPEST = 4  # levels of nested metadata
@@ -71,22 +79,31 @@ class Content:
 
         A redactor that raises, or that returns no string, leaves `__REDACTION_FAILED__`.
         """
-        kept = value if self.redact is None else _redacted(self.redact, value)
+        kept = value if self.redact is None else _redacted_once(self.redact, value)
         if len(kept) > self.longest:
             kept = f"{kept[: self.longest]}... [{len(kept) - self.longest} more characters]"
         return _hashed(kept) if self.capture is Capture.HASH and kept != REDACTION_FAILED else kept
 
     def tree(self, value: Any, depth: int = 0) -> Any:
-        """A JSON value whose texts are as they may be recorded; numbers are hashed like texts under `hash`."""
+        """A JSON value whose texts, names and numbers are as they may be recorded."""
         if value is None or isinstance(value, bool):
             return value
-        if isinstance(value, int | float) and self.capture is not Capture.HASH:
-            return value
+        if isinstance(value, int | float):
+            return self._number(value)
         if isinstance(value, Mapping) and depth < _DEEPEST:
-            return {str(name): self.tree(item, depth + 1) for name, item in list(value.items())[:_WIDEST]}
+            return {self.text(str(name)): self.tree(item, depth + 1) for name, item in list(value.items())[:_WIDEST]}
         if isinstance(value, Sequence) and not isinstance(value, str | bytes) and depth < _DEEPEST:
             return [self.tree(item, depth + 1) for item in value[:_WIDEST]]
         return self.text(value if isinstance(value, str) else str(value))
+
+    def _number(self, value: float) -> float | str:
+        """A number where neither hash nor redactor changes its digits, and JSON has it; else its text."""
+        in_json = isinstance(value, int) or math.isfinite(value)
+        if in_json and self.capture is not Capture.HASH and self.redact is None:
+            return value
+        told = str(value)
+        kept = self.text(told)
+        return value if in_json and kept == told else kept
 
 
 def content_from(
@@ -136,6 +153,11 @@ def _field(item: Any, name: str) -> Any:
     return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
 
 
+def encodable(text: str) -> str:
+    """The same text, with half a surrogate pair, which UTF-8 cannot hold, as its escape."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def as_json(value: Any) -> str:
     """`value` as compact JSON, letters as they are."""
     return _ENCODER.encode(value)
@@ -151,6 +173,17 @@ def _capture_of(environ: Mapping[str, str]) -> Capture:
 
 def _is_set(environ: Mapping[str, str], name: str) -> bool:
     return environ.get(name, "").strip().lower() in ("true", "1")
+
+
+def _redacted_once(redact: Callable[[str], str], value: str) -> str:
+    """What the redactor makes of a text; it is asked once in a call, where that has spans."""
+    known = otel_context.get_value(REDACTED)
+    if not isinstance(known, dict):
+        return _redacted(redact, value)
+    place = id(redact), value  # a rewriter may search with a telemetry of its own
+    if place not in known:
+        known[place] = _redacted(redact, value)
+    return str(known[place])
 
 
 def _redacted(redact: Callable[[str], str], value: str) -> str:

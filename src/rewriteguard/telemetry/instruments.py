@@ -41,7 +41,7 @@ def make_instruments(meter: metrics.Meter) -> Instruments:
     return Instruments(
         decisions=meter.create_counter(names.DECISIONS, "{decision}", "Decisions by verdict, action and reason."),
         violations=meter.create_counter(names.VIOLATIONS, "{violation}", "Findings by fault, kind and severity."),
-        errors=meter.create_counter(names.ERRORS, "{error}", "Contained errors by type and stage."),
+        errors=meter.create_counter(names.ERRORS, "{error}", "Errors by type and stage."),
         forbidden_hits=meter.create_counter(names.FORBIDDEN_HITS, "{document}", "Hits that admit= vetoed, by arm."),
         judgements=meter.create_counter(names.JUDGEMENTS, "{judgement}", "A judge's verdicts by the guard's verdict."),
         check_duration=histogram(names.CHECK_DURATION, "s", names.CHECK_BUCKETS, "Time of one check."),

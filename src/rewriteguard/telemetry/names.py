@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 from rewriteguard.conversation import Conversation
-from rewriteguard.decision import Decision
-from rewriteguard.telemetry.content import Capture, Content, as_json, describe
+from rewriteguard.decision import Action, Decision, Reason
+from rewriteguard.telemetry.content import UNREADABLE, Capture, Content, as_json, describe
 
 Value = str | bool | int | float | Sequence[str] | Sequence[float]
 Attributes = dict[str, Value]
@@ -25,6 +25,7 @@ class SpanName(StrEnum):
     """The spans."""
 
     RETRIEVE = "rewriteguard.retrieve"
+    DECIDE = "rewriteguard.decide"
     REWRITE = "rewriteguard.rewrite"
     CHECK = "rewriteguard.check"
     SEARCH = "rewriteguard.search"
@@ -34,6 +35,7 @@ class SpanName(StrEnum):
 # Each span carries one attribute of gen_ai.*: a back end in wide use drops spans that have none.
 FIXED: Mapping[SpanName, Mapping[str, str]] = {
     SpanName.RETRIEVE: {"openinference.span.kind": "CHAIN", "gen_ai.operation.name": "retrieval"},
+    SpanName.DECIDE: {"openinference.span.kind": "CHAIN", "gen_ai.operation.name": "rewrite"},
     SpanName.REWRITE: {"openinference.span.kind": "CHAIN", "gen_ai.operation.name": "rewrite"},
     SpanName.CHECK: {"openinference.span.kind": "GUARDRAIL", "gen_ai.evaluation.name": "rewriteguard"},
     SpanName.SEARCH: {"openinference.span.kind": "RETRIEVER", "gen_ai.operation.name": "retrieval"},
@@ -58,6 +60,18 @@ LENGTH_RATIO = "rewriteguard.rewrite.length_ratio"
 ARM_OVERLAP = "rewriteguard.arm_overlap"
 JUDGEMENTS = "rewriteguard.judgements"
 
+# The labels of decisions about rewriters that failed, which alerts count.
+FAILURES: tuple[dict[str, str | bool], ...] = tuple(
+    {
+        "verdict": "none",
+        "action": Action.FALL_BACK.value,
+        "proposed_action": Action.FALL_BACK.value,
+        "reason": reason.value,
+        "dependent": False,
+    }
+    for reason in (Reason.REWRITER_ERROR, Reason.REWRITER_TIMEOUT)
+)
+
 CHECK_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 RETRIEVE_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 RATIO_BUCKETS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -78,6 +92,17 @@ def codes_of(decision: Decision) -> list[str]:
 def dependent_of(decision: Decision) -> bool:
     """Whether the turn was found to need the conversation; false where nothing was judged."""
     return bool(decision.assessment and decision.assessment.dependent)
+
+
+def decision_labels(decision: Decision) -> dict[str, str | bool]:
+    """What the metric of decisions is told of one."""
+    return {
+        "verdict": verdict_of(decision),
+        "action": decision.action.value,
+        "proposed_action": decision.proposed.value,
+        "reason": decision.reason.value,
+        "dependent": dependent_of(decision),
+    }
 
 
 def size_attributes(conversation: Conversation) -> Attributes:
@@ -198,16 +223,16 @@ def document_attributes(items: Sequence[Any], scores: Sequence[float | None], co
         return found
     told = []
     for place, item in enumerate(items[:_DOCUMENTS]):
-        identity, text, metadata = describe(item)
+        identity, shown, about = _readable(item, content)
         prefix = f"retrieval.documents.{place}.document"
-        shown = found[f"{prefix}.content"] = content.text(text)
+        found[f"{prefix}.content"] = shown
         whole = f'{{"page_content":{as_json(shown)}'
-        if metadata:
-            about = found[f"{prefix}.metadata"] = as_json(content.tree(metadata))
+        if about:
+            found[f"{prefix}.metadata"] = about
             whole += f',"metadata":{about}'
         if identity is not None:
-            name = found[f"{prefix}.id"] = content.text(identity)
-            whole += f',"id":{as_json(name)}'
+            found[f"{prefix}.id"] = identity
+            whole += f',"id":{as_json(identity)}'
         score = scores[place] if place < len(scores) else None
         if score is not None:
             found[f"{prefix}.score"] = float(score)
@@ -240,13 +265,23 @@ def fusion_attributes(
         "rewriteguard.documents.count": len(items),
     }
     for place, (item, source) in enumerate(zip(items, sources, strict=False) if content.documents else ()):
-        identity, text, _ = describe(item)
+        identity, shown, _ = _readable(item, content)
         prefix = f"reranker.output_documents.{place}.document"
-        found[f"{prefix}.content"] = content.text(text)
+        found[f"{prefix}.content"] = shown
         found[f"{prefix}.metadata"] = as_json({"found": source})
         if identity is not None:
-            found[f"{prefix}.id"] = content.text(identity)
+            found[f"{prefix}.id"] = identity
     return found
+
+
+def _readable(item: Any, content: Content) -> tuple[str | None, str, str]:
+    """Id, text and metadata of an item as they may be recorded, the metadata as JSON or empty."""
+    try:
+        identity, text, metadata = describe(item)
+        name = None if identity is None else content.text(identity)
+        return name, content.text(text), as_json(content.tree(metadata)) if metadata else ""
+    except Exception:  # noqa: BLE001 - the item's own code: what else the span says is worth more than one item
+        return None, UNREADABLE, ""
 
 
 def _violation(told: dict[str, Any], content: Content) -> dict[str, Any]:

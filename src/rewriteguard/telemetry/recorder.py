@@ -18,7 +18,7 @@ from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Decision, Reason
 from rewriteguard.telemetry import names
 from rewriteguard.telemetry.contain import contained, log
-from rewriteguard.telemetry.content import content_from
+from rewriteguard.telemetry.content import Capture, content_from, encodable
 from rewriteguard.telemetry.host import Host
 from rewriteguard.telemetry.instruments import instruments
 from rewriteguard.telemetry.judge import Judge, Outcome
@@ -35,9 +35,10 @@ class Telemetry:
     Args:
         capture: `full`, `hash` or `off`; None asks REWRITEGUARD_CAPTURE_CONTENT, then
             OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT, and is `full` where neither is set.
-        redact: Gets each text and returns the text to record.
+        redact: Gets each text, in the call and once there, and returns the text to record.
         rewriter: The application's label of rewriter and prompt version.
-        session_id: The conversation's id; None asks OpenTelemetry's context, then the run's metadata.
+        session_id: The conversation's id; None asks OpenTelemetry's context, then, unless `capture` is `off`, the run's
+            metadata.
         log: Gets one line for each decision, with the words that `capture` and `redact` allow.
         judge: Asked about a sample of the decisions, in the words that `redact` leaves; never where `capture` or a
             switch of the environment keeps words from being recorded.
@@ -55,28 +56,27 @@ class Telemetry:
         log: TripleLog | None = None,
         judge: Judge | None = None,
     ) -> None:
+        arguments.function("redact", redact)
+        arguments.instance("rewriter", rewriter, str)
         for name, value, kind in (("log", log, TripleLog), ("judge", judge, Judge)):
             if value is not None:
                 arguments.instance(name, value, kind)
         self._content = content_from(capture, redact)
         self._keeper = Keeper(whole(self._content), log, judge, self.failed, self._judged)
-        self._rewriter = rewriter
+        self._rewriter = encodable(rewriter)
         self._session_id = session_id
+        self._begun: set[Profile] = set()
         self._told: tuple[Decision, Attributes] | None = None  # the last decision's: two spans carry it
 
     def retrieve(
         self, conversation: Conversation, host: Host | None = None, metadata: Mapping[str, Any] | None = None
     ) -> Span:
         """The span around one guarded retrieval, below the span of the host's run where there is one."""
+        return Span(SpanName.RETRIEVE, self._content, lambda: self._asked(conversation, metadata or {}), host)
 
-        def at_start() -> Attributes:
-            return (
-                names.input_attributes(conversation.turn, self._content)
-                | names.size_attributes(conversation)
-                | self._session(metadata or {})
-            )
-
-        return Span(SpanName.RETRIEVE, self._content, at_start, host)
+    def decide(self, conversation: Conversation) -> Span:
+        """The span around rewriter and check where the guard searches nothing."""
+        return Span(SpanName.DECIDE, self._content, lambda: self._asked(conversation, {}))
 
     def rewrite(self) -> Span:
         """The span around the rewriter."""
@@ -123,21 +123,20 @@ class Telemetry:
             meters.length_ratio.record(ratio, self._labelled(verdict=verdict, profile=judged.profile.value))
 
     @contained
+    def begin(self, profile: Profile) -> None:
+        """Counts 0 failures of the rewriter, since a series whose first value is 1 does not show that it rose to it."""
+        for labels in names.FAILURES:
+            instruments().decisions.add(0, self._labelled(**labels, profile=profile.value))
+
+    @contained
     def decided(self, decision: Decision, profile: Profile, span: Span | None = None) -> None:
         """Counts a decision and its findings, logs it in codes, and stamps the retrieval's and the host's span."""
         self._log(decision)
+        if profile not in self._begun:  # the application may have set its provider only after `begin`
+            self._begun.add(profile)
+            self.begin(profile)
         meters = instruments()
-        meters.decisions.add(
-            1,
-            self._labelled(
-                verdict=names.verdict_of(decision),
-                action=decision.action.value,
-                proposed_action=decision.proposed.value,
-                reason=decision.reason.value,
-                dependent=names.dependent_of(decision),
-                profile=profile.value,
-            ),
-        )
+        meters.decisions.add(1, self._labelled(**names.decision_labels(decision), profile=profile.value))
         for violation in decision.assessment.violations if decision.assessment else ():
             kind = violation.kind.value if violation.kind else "none"
             fault, severity = violation.fault.value, violation.severity.value
@@ -250,10 +249,20 @@ class Telemetry:
         """The attributes of a metric: all carry the rewriter's label, so that each can be told by rewriter."""
         return labels | {"rewriter": self._rewriter}
 
+    def _asked(self, conversation: Conversation, metadata: Mapping[str, Any]) -> Attributes:
+        return (
+            names.input_attributes(conversation.turn, self._content)
+            | names.size_attributes(conversation)
+            | self._session(metadata)
+        )
+
     def _session(self, metadata: Mapping[str, Any]) -> Attributes:
-        ambient = otel_context.get_value("session.id")
-        found = self._session_id or ambient or metadata.get("session_id") or metadata.get("thread_id")
-        return {"session.id": str(found)} if found else {}
+        found = self._session_id or otel_context.get_value("session.id")
+        if (
+            not found and self._content.capture is not Capture.OFF
+        ):  # not set for tracing: it may be a name or an address
+            found = metadata.get("session_id") or metadata.get("thread_id")
+        return {"session.id": self._content.text(str(found))} if found else {}
 
     def _log(self, decision: Decision) -> None:
         planned = decision.assessment is None and decision.reason in (Reason.FIRST_TURN, Reason.SKIPPED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -16,7 +17,7 @@ from opentelemetry.trace import Status, StatusCode
 from rewriteguard.decision import Decision
 from rewriteguard.telemetry import names
 from rewriteguard.telemetry.contain import contained
-from rewriteguard.telemetry.content import Content
+from rewriteguard.telemetry.content import REDACTED, Content, encodable
 from rewriteguard.telemetry.host import Host, span_of, stamp
 from rewriteguard.telemetry.names import FIXED, Attributes, SpanName
 
@@ -66,13 +67,13 @@ class Span:
     def set(self, build: Callable[[], Attributes]) -> None:
         """Sets the attributes that `build` gives; it is not called where no one records."""
         if self.recording:
-            self._span.set_attributes(build())
+            self._span.set_attributes(_encodable(build()))
 
     @contained
     def event(self, name: str, build: Callable[[], Attributes]) -> None:
         """Adds an event with the attributes that `build` gives."""
         if self.recording:
-            self._span.add_event(name, build())
+            self._span.add_event(name, _encodable(build()))
 
     @contained
     def stamp_host(self, decision: Decision) -> None:
@@ -91,8 +92,8 @@ class Span:
         if isinstance(error, asyncio.CancelledError | GeneratorExit):
             self._span.set_attribute(names.CANCELLED, True)
         elif self._content.errors:
-            self._span.record_exception(error)
-            self._span.set_status(Status(StatusCode.ERROR, self._content.text(str(error))))
+            self._span.record_exception(error, _encodable(_texts_of(error)))
+            self._span.set_status(Status(StatusCode.ERROR, encodable(self._content.text(str(error)))))
         else:
             self._span.set_status(Status(StatusCode.ERROR))
 
@@ -109,7 +110,14 @@ class Span:
         # A dict copy each, because the SDK keeps what it is given.
         self._span = current.start_span(self._name.value, context=parent, attributes=dict(FIXED[self._name]))
         if self._span.get_span_context().is_valid:
-            self._token = otel_context.attach(trace.set_span_in_context(self._span))
+            self._token = otel_context.attach(self._context())
+
+    def _context(self) -> otel_context.Context:
+        """What holds inside the span; the first one of a call makes room for its redacted texts."""
+        inside = trace.set_span_in_context(self._span)
+        if self._content.redact is None or otel_context.get_value(REDACTED) is not None:
+            return inside
+        return otel_context.set_value(REDACTED, {}, inside)
 
     @contained
     def _close(self) -> None:
@@ -139,6 +147,25 @@ def below(host: Host | None) -> Iterator[None]:
 def tracer() -> trace.Tracer:
     """The tracer. The API hands out a stand-in that becomes real as soon as a provider is set, so it can be kept."""
     return trace.get_tracer("rewriteguard")
+
+
+def _encodable(found: Attributes) -> Attributes:
+    """The attributes with texts that UTF-8 can hold: for one that it cannot, an exporter drops its whole batch."""
+    for name, value in found.items():  # in place, since hardly any changes
+        if isinstance(value, str):
+            if not value.isascii():
+                found[name] = encodable(value)
+        elif isinstance(value, list):
+            found[name] = [encodable(each) if isinstance(each, str) else each for each in value]
+    return found
+
+
+def _texts_of(error: BaseException) -> Attributes:
+    """What an event of an exception holds of its text."""
+    return {
+        "exception.message": str(error),
+        "exception.stacktrace": "".join(traceback.format_exception(error)),
+    }
 
 
 def _trace_id(span: trace.Span) -> str | None:

@@ -12,7 +12,7 @@ from rewriteguard.conversation import Conversation
 from rewriteguard.decision import Decision
 from rewriteguard.reader import MAX_MESSAGE
 from rewriteguard.set_assessment import SetAssessment
-from rewriteguard.telemetry.content import Content, describe, identity_of
+from rewriteguard.telemetry.content import UNREADABLE, Content, describe, identity_of
 from rewriteguard.telemetry.names import codes_of, dependent_of, verdict_of
 
 Row = dict[str, Any]
@@ -20,7 +20,6 @@ Row = dict[str, Any]
 MESSAGES = 20  # of the history that are logged: a line would grow with its conversation, and the log with its square
 _IDS = 100  # of one list that are logged
 _LONGEST_ID = 100  # characters; a longer text stands for itself by a hash
-_UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,7 @@ def _id(item: Any, key: Callable[[Any], Any] | None, content: Content) -> str:
             return content.text(identity)
         kept = content.text(describe(item)[1])
     except Exception:  # noqa: BLE001 - the item's own code, or the application's key: the line is worth more than one id
-        return _UNREADABLE
+        return UNREADABLE
     return (
         kept
         if len(kept) <= _LONGEST_ID
