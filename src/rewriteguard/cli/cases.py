@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.progress import track
 from rich.table import Table
 from rich.text import Text
@@ -67,7 +68,8 @@ def agreement(
     OUT.print(_choices("has the turn several readings?", {"cases": found.unresolved}))
     for each in found.disagreements:
         OUT.print(printable(_told(each, first.name, second.name)), soft_wrap=True)
-    OUT.print(f"{len(found.disagreements):,} disagreements")
+    number = len(found.disagreements)
+    OUT.print(f"{number:,} disagreement{'' if number == 1 else 's'}")
 
 
 @app.command()
@@ -99,7 +101,7 @@ def twins(
         typer.echo(json_text({"kinds": _dicts(told), "pairs": [each.to_dict() for each in judged]}, indent=2))
         return
     written = shares(each for each in judged if not each.family.planted)
-    table = _table("the twin turns round", "pairs", "passed", "share", "pairs as written", "passed")
+    table = _table("the twin turns round", "pairs", "passed", "share", "as written", "passed")
     for kind, figure in told.items():
         own = written.get(kind)
         cells = [f"{figure.n:,}", f"{figure.count:,}", _percent(figure), f"{own.n:,}" if own else "0"]
@@ -121,13 +123,14 @@ def _read(path: Path) -> list[Case]:
 
 
 def _choices(question: str, found: Mapping[str, Choices]) -> Table:
-    table = _table(question, "units", "both", "first", "second", "neither", "agreement", "kappa", "95 % interval")
+    table = _table("", "both", "first", "second", "neither", "agree", "kappa", "95 %")
+    table.title = question
     for name, choices in found.items():
-        counts = (choices.n, choices.both, choices.first, choices.second, choices.neither)
+        counts = (choices.both, choices.first, choices.second, choices.neither)
         kappa = choices.kappa
-        between = "" if kappa.low is None else f"{kappa.low:.2f} to {kappa.high:.2f}"
-        value = "" if kappa.value is None else f"{kappa.value:.2f}"
-        table.add_row(name, *(f"{count:,}" for count in counts), _percent(choices.agreement), value, between)
+        between = f"{_decimal(kappa.low)}–{_decimal(kappa.high)}".strip("–")
+        cells = (_percent(choices.agreement), _decimal(kappa.value), between)
+        table.add_row(name, *(f"{count:,}" for count in counts), *cells)
     return table
 
 
@@ -143,8 +146,8 @@ def _said(value: bool | str) -> str:
 
 
 def _table(*columns: str) -> Table:
-    table = Table()
-    table.add_column(Text(columns[0]))
+    table = Table(box=SIMPLE_HEAD, title_justify="left")
+    table.add_column(Text(columns[0]), no_wrap=True)
     for column in columns[1:]:
         table.add_column(Text(column), justify="right")
     return table
@@ -152,6 +155,10 @@ def _table(*columns: str) -> Table:
 
 def _percent(figure: Figure) -> str:
     return "" if figure.value is None else f"{figure.value:.1%}"
+
+
+def _decimal(value: float | None) -> str:
+    return "" if value is None else f"{round(value, 2) + 0.0:.2f}"  # no -0.00
 
 
 def _dicts(figures: Mapping[str, Figure]) -> dict[str, object]:

@@ -58,7 +58,7 @@ class Family:
         case: The id of the case.
         kind: What the twin turns round: `date`, `name` (organisations among them), `direction`, `status`,
             `aggregation`, `referent` (another name than the one that the turn means), `unresolved` (the turn as it is),
-            `expansion` (an addition that narrows), or the kind of another mutant with its edit, such as `negation.drop`.
+            `expansion` (an addition that narrows), or kind and edit of another mutant, such as `negation.drop`.
         turn: What the user asked.
         twin: The variant that a guard must reject.
         control: The variant that it must pass.
