@@ -128,7 +128,7 @@ def test_every_arm_may_fetch_the_same(guard: Guard, budget: int) -> None:
 
     found = go(guard, search=search, budget=budget)
     searches = {each.case + each.arm + each.rewriter: len(each.queries) for each in found}
-    assert {n for n in searches.values()} == {1, 2, 3}
+    assert set(searches.values()) == {1, 2, 3}
     assert {each.fetched for each in found} == {budget}
     assert set(asked) == {budget, budget // 2, budget // 3}
 
@@ -227,12 +227,12 @@ def test_a_case_that_a_recorded_rewriter_never_saw_is_not_measured(guard: Guard)
     other = replace(CASES[1], rewrites={})
     found = go(guard, [CASES[0], other], rewriters={"good": "recorded"})
     assert {each.arm for each in found if each.case == other.id} == {Arm.ORIGINAL, Arm.HUMAN, Arm.WITHOUT}
-    with pytest.raises(InputError, match="'gone'.*no case holds a rewrite of it; they hold those of bad, good"):
+    with pytest.raises(InputError, match=r"'gone'.*no case holds a rewrite of it; they hold those of bad, good"):
         go(guard, rewriters={"gone": "recorded"})
 
 
 def test_a_list_of_queries_has_an_arm_of_its_own(guard: Guard) -> None:
-    queries = ("visitors of the tram in 2022", "how many people counted at the tram 2022")
+    queries = ("How many visitors did the tram have in 2022?", "How many visitors were counted at the tram in 2022?")
     case = replace(CASES[0], rewrites={"x": queries})
     for rewriter in ("recorded", lambda turn, history: list(queries), Rewriter("recorded", Profile.EXPAND)):
         found = go(guard, [case], rewriters={"x": rewriter})
@@ -249,16 +249,19 @@ def test_a_list_of_queries_has_an_arm_of_its_own(guard: Guard) -> None:
 
 def test_an_ambiguous_turn_is_asked_about(guard: Guard) -> None:
     case = Case(
-        "both",
-        "When was it opened?",
-        (("user", "Compare the tram and the ferry."), ("assistant", "The tram and the ferry both serve the harbour.")),
-        rewrites={"x": ("When was the tram opened?",)},
+        "lamps",
+        "is it suitable for a nursery?",
+        (
+            ("user", "Compare the Falster lamp and the Lolland lamp."),
+            ("assistant", "Both are made of oak and both can be dimmed."),
+        ),
+        rewrites={"x": ("Is the Falster lamp suitable for a nursery?",)},
     )
-    asked = of(go(guard, [case], rewriters={"x": "recorded"}, policy=Policy(clarify=True)), Arm.GUARDED, "x")["both"]
-    if not guard.check(case.original, "When was the tram opened?", case.history).candidates:
-        pytest.fail("the turn is not ambiguous to the guard: the test needs another")
+    asked = of(go(guard, [case], rewriters={"x": "recorded"}, policy=Policy(clarify=True)), Arm.GUARDED, "x")["lamps"]
     assert (asked.status, asked.action, asked.results, asked.queries) == (Status.CLARIFIED, "clarify", (), ())
-    assert len(asked.candidates) == 2
+    assert asked.candidates == ("Falster lamp", "Lolland lamp")
+    hedged = of(go(guard, [case], CORPUS, {"x": "recorded"}), Arm.GUARDED, "x")["lamps"]
+    assert (hedged.action, hedged.candidates) == ("fuse", ())
 
 
 def test_shadow_mode_searches_the_rewrite_alone(guard: Guard) -> None:
@@ -461,12 +464,12 @@ def test_without_a_date_a_resumed_run_keeps_that_of_its_journal(guard: Guard, tm
 
 def test_conditions_hold_no_secrets_and_no_addresses(guard: Guard) -> None:
     class Keyed(Retriever):
-        api_key: str = "sk-secret"
-        endpoint_token: str = "secret"
+        api_key: str = "sk-s3cr3t"
+        endpoint_token: str = "s3cr3t"
 
     found = Setup(CASES, Keyed(k=7), {"x": rewrite}, guard=guard, id_key="name").conditions
     text = json.dumps(found.to_dict())
-    assert "secret" not in text
+    assert "s3cr3t" not in text
     assert " at 0x" not in text
     assert found.search["search"]["k"] == 7
     assert found.rewriters["x"]["rewriter"].endswith("test_run.rewrite")
@@ -522,6 +525,7 @@ def test_killed_half_way_and_resumed_it_is_the_same(tmp_path: Path) -> None:
     so_far = (tmp_path / "killed.calls").read_text().splitlines()
     assert 0 < len(so_far) < len(TOPICS)
     resumed = start("killed", -1)
+    assert resumed.returncode == 0, resumed.stderr
     assert resumed.stdout == whole.stdout
     assert "Outcome(" in whole.stdout
     calls = (tmp_path / "killed.calls").read_text().splitlines()

@@ -81,7 +81,7 @@ def _settings(value: Any) -> Iterator[tuple[str, Any]]:
     kind = type(value)
     models = getattr(kind, "model_fields", None)
     if isinstance(models, Mapping):
-        names = [name for name, field in models.items() if not getattr(field, "exclude", None)]
+        names = [name for name, field in models.items() if not field.exclude and name not in _ASIDE]
     elif is_dataclass(kind):
         names = [field.name for field in fields(kind)]
     else:
@@ -89,7 +89,7 @@ def _settings(value: Any) -> Iterator[tuple[str, Any]]:
             name for name in _parameters(kind) if isinstance(getattr(value, name, value), bool | int | float | str)
         ]
     for name in names:
-        if not name.startswith("_") and name not in _ASIDE and not _SECRET.search(name):
+        if not name.startswith("_") and not _SECRET.search(name):
             yield name, getattr(value, name, None)
 
 

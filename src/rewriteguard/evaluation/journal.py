@@ -119,8 +119,8 @@ class Journal:
     def add(self, kind: str, row: Mapping[str, Any]) -> None:
         """Takes over one line that was read."""
         if kind == "answer":
-            values = {**row, "texts": tuple(row["texts"])}
-            self.answers[values.pop("rewriter"), values.pop("case")] = Answered(**values)
+            key = (row["rewriter"], row["case"])
+            self.answers[key] = Answered(tuple(row["texts"]), row["several"], row["error"])
         else:
             outcome = outcome_of(row)
             self.outcomes[outcome.case, outcome.arm, outcome.rewriter] = outcome
