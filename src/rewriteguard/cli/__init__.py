@@ -1,10 +1,10 @@
-"""The command line, `rewriteguard check | audit | cases | demo`: one module for each group of commands."""
+"""The command line, `rewriteguard check | audit | cases | evaluate | demo`: one module for each group of commands."""
 
 from __future__ import annotations
 
 import typer
 
-from rewriteguard.cli import audit, cases, check, demo
+from rewriteguard.cli import audit, cases, check, demo, evaluate
 from rewriteguard.cli.console import printable
 
 __all__ = ["app", "main", "printable"]
@@ -17,7 +17,7 @@ def _root() -> None:
     """Checks that the query a model rewrote still asks what the user asked."""
 
 
-for _command in (check.check, audit.audit, demo.demo):
+for _command in (check.check, audit.audit, evaluate.evaluate, demo.demo):
     app.command()(_command)
 app.add_typer(cases.app, name="cases")
 

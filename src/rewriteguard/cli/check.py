@@ -25,7 +25,7 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print the finding as JSON.")] = False,
 ) -> None:
     """Checks one rewrite. Exit code: 0 preserved, 3 changed, 4 uncertain, 2 wrong usage."""
-    day = _day(reference_date)
+    day = day_of(reference_date)
     messages = _read_history(history) if history else ()
     try:
         assessment = rewriteguard.Guard().check(turn, rewrite, messages, reference_date=day)
@@ -58,10 +58,3 @@ def _message(number: int, line: str) -> Any:
         return json.loads(line)
     except json.JSONDecodeError as error:
         fail(f"--history: line {number} is not JSON: {error.msg}")
-
-
-def _day(text: str | None) -> date | None:
-    try:
-        return date.fromisoformat(text) if text is not None else None
-    except ValueError:
-        fail(f"--reference-date: expected YYYY-MM-DD, got {text!r}")

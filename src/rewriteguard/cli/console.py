@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -38,6 +39,14 @@ def check_targets(files: dict[str, Path | None]) -> None:
 def json_text(value: Any, indent: int | None = None) -> str:
     """The value as JSON that any UTF-8 stream takes: half a surrogate pair is written as its escape."""
     return json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def day_of(text: str | None) -> date | None:
+    """The day that --reference-date says."""
+    try:
+        return date.fromisoformat(text) if text is not None else None
+    except ValueError:
+        fail(f"--reference-date: expected YYYY-MM-DD, got {text!r}")
 
 
 def fail(message: str) -> NoReturn:

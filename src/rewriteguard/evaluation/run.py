@@ -132,8 +132,7 @@ class _Run:
         limits = setup.limits[case.id]
         if isinstance(limits, ScopeError):
             return Ended(Outcome(case.id, arm, label, Status.ERROR, stage="retrieval", error=type(limits).__name__))
-        day = case.contract.reference_date if case.contract else None
-        request = Request(case, limits, day or setup.day)
+        request = Request(case, limits, case.reference_date or setup.day)
         if arm in _GUARDED:
             return self._guarded[label].run(arm, label, request, ask if label else _not_asked)
         return unguarded(arm, label, request, ask() if label else None, setup.find, setup.budget)

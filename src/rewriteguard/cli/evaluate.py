@@ -1,0 +1,214 @@
+"""`rewriteguard evaluate`: decides with evidence whether a rewriter may be used."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import Progress
+from rich.table import Table
+from rich.text import Text
+
+from rewriteguard.cli.console import ERR, OUT, day_of, fail, printable
+from rewriteguard.errors import RewriteGuardError
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from rewriteguard.evaluation.case import Case
+    from rewriteguard.evaluation.evaluating import Evaluation
+
+NOT_ACCEPTED = 1
+_STYLE = {"ship": "green", "fuse": "cyan", "clarify": "yellow", "fall_back": "red"}
+_IN_A_NAME = re.compile(r"[^\w.-]+")
+
+
+def evaluate(
+    cases: Annotated[list[Path], typer.Argument(help="JSONL or CSV of cases, or triple logs.")],
+    out: Annotated[Path, typer.Option(help="Directory of the run; one that was stopped goes on where it was.")],
+    corpus: Annotated[
+        Path | None, typer.Option(help="JSONL with id and text: searched with the built-in BM25.")
+    ] = None,
+    search: Annotated[str | None, typer.Option(help="MODULE:NAME of a retriever or of search(query).")] = None,
+    rewriter: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="LABEL of recorded rewrites, or LABEL=MODULE:NAME. May be repeated; none: all recorded ones."
+        ),
+    ] = None,
+    rules: Annotated[Path | None, typer.Option(help="Release rules; none: those of the package.")] = None,
+    contracts: Annotated[Path | None, typer.Option(help="What `rewriteguard cases freeze` wrote.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Policy file of the guarded arm.")] = None,
+    k: Annotated[int, typer.Option(min=1, help="Documents that an arm returns.")] = 10,
+    budget: Annotated[int, typer.Option(min=1, help="Documents that an arm may fetch.")] = 60,
+    scope: Annotated[
+        str | None, typer.Option(help="MODULE:NAME; gets a case's context, gives search keywords.")
+    ] = None,
+    answer: Annotated[str | None, typer.Option(help="MODULE:NAME of answer(turn, history, documents).")] = None,
+    judge: Annotated[str | None, typer.Option(help="MODULE:NAME of judge(case, answer, documents).")] = None,
+    id_key: Annotated[str | None, typer.Option(help="Metadata key of the documents' ids.")] = None,
+    fingerprint: Annotated[str | None, typer.Option(help="Names the state of the corpus and its index.")] = None,
+    reference_date: Annotated[str | None, typer.Option(help='The day that "today" means, YYYY-MM-DD.')] = None,
+    seed: Annotated[int, typer.Option(help="Orders the cases.")] = 0,
+    summary: Annotated[
+        Path | None, typer.Option(help="Append the summary to this file ($GITHUB_STEP_SUMMARY).")
+    ] = None,
+) -> None:
+    """Runs the acceptance protocol. Exit code: 0 every class is released as the rules ask, 1 not, 2 wrong usage."""
+    tools = _tools()
+    try:
+        known = tools.cases.read_cases(*cases)
+        if contracts is not None:
+            tools.freeze.check_frozen(known, contracts)
+        release_rules = tools.rules.Rules.shipped() if rules is None else tools.rules.Rules.load(rules)
+        settings: dict[str, Any] = {
+            "policy": None if policy is None else tools.policy.Policy.load(policy),
+            "budget": budget,
+            "scope": _named("--scope", scope),
+            "answer": _named("--answer", answer),
+            "judge": _named("--judge", judge),
+            "id_key": id_key,
+            "fingerprint": fingerprint,
+            "seed": seed,
+        }
+        found = _run(
+            tools,
+            known,
+            _search(tools, corpus, search),
+            _rewriters(rewriter or [], known),
+            {"rules": release_rules, "out": out, "k": k, "reference_date": day_of(reference_date), **settings},
+        )
+        _write(tools, found, out, summary)
+    except (OSError, RewriteGuardError) as error:
+        fail(str(error))
+    OUT.print(_table(found))
+    OUT.print(printable(f"Report: {out / 'report.html'}"), soft_wrap=True)
+    raise typer.Exit(0 if found.accepted else NOT_ACCEPTED)
+
+
+class _Tools:
+    """What the command needs of the extra `evaluation`, which may not be installed."""
+
+    def __init__(self) -> None:
+        load = importlib.import_module
+        self.cases = load("rewriteguard.evaluation.case_files")
+        self.freeze = load("rewriteguard.evaluation.freeze")
+        self.rules = load("rewriteguard.evaluation.rules")
+        self.policy = load("rewriteguard.policy")
+        self.corpus = load("rewriteguard.evaluation.corpus")
+        self.evaluating = load("rewriteguard.evaluation.evaluating")
+        self.report = load("rewriteguard.report.evaluation_report")
+        self.page = load("rewriteguard.report.evaluation_page")
+        self.text = load("rewriteguard.report.evaluation_text")
+
+
+def _tools() -> _Tools:
+    try:
+        return _Tools()
+    except ModuleNotFoundError as error:
+        fail(f"evaluate needs {error.name}; run: pip install 'rewriteguard[evaluation]'")
+
+
+def _run(
+    tools: _Tools, known: list[Case], search: Any, rewriters: dict[str, Any], settings: dict[str, Any]
+) -> Evaluation:
+    with Progress(console=ERR, transient=True, disable=not ERR.is_terminal) as bar:
+        task = bar.add_task("running", total=len(known))
+
+        def progress(done: int, _all: int) -> None:
+            bar.update(task, completed=done)
+
+        found: Evaluation = tools.evaluating.evaluate(known, search, rewriters, progress=progress, **settings)
+    return found
+
+
+def _search(tools: _Tools, corpus: Path | None, search: str | None) -> Any:
+    if (corpus is None) == (search is None):
+        fail("expected either --corpus FILE or --search MODULE:NAME")
+    return _named("--search", search) if corpus is None else tools.corpus.Corpus.read(corpus)
+
+
+def _rewriters(given: list[str], cases: list[Case]) -> dict[str, Any]:
+    """The rewriters by label; where none is given, those whose rewrites the cases hold."""
+    if not given:
+        labels = sorted({label for case in cases for label in case.rewrites})
+        if not labels:
+            fail("--rewriter: expected LABEL=MODULE:NAME, since no case holds a rewrite")
+        return dict.fromkeys(labels, "recorded")
+    found: dict[str, Any] = {}
+    for each in given:
+        label, separator, name = each.partition("=")
+        if not label or label in found:
+            fail(f"--rewriter: expected a label of its own, got {each!r}")
+        found[label] = _named("--rewriter", name) if separator else "recorded"
+    return found
+
+
+def _named(option: str, name: str | None) -> Any:
+    """What MODULE:NAME names; modules of the working directory are found too."""
+    if name is None:
+        return None
+    module, separator, attribute = name.partition(":")
+    if not separator or not module or not attribute:
+        fail(f"{option}: expected MODULE:NAME, got {name!r}")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        value: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            value = getattr(value, part)
+    except (ImportError, AttributeError) as error:
+        fail(f"{option}: {name}: {error}")
+    return value
+
+
+def _write(tools: _Tools, found: Evaluation, out: Path, summary: Path | None) -> None:
+    told = found.to_dict()
+    report = tools.report.EvaluationReport(told["results"], told["releases"], told["conditions"], told["members"])
+    for name, write in (
+        ("report.html", tools.page.write_evaluation_page),
+        ("report.md", tools.text.write_markdown),
+        ("report.json", tools.text.write_json),
+    ):
+        with (out / name).open("w", encoding="utf-8", newline="\n") as target:
+            _written(write, target, report)
+    for rewriter, name in _policy_names(found.results.rewriters).items():
+        (out / name).write_text(found.policy_of(rewriter), "utf-8")
+    if summary is not None:
+        with summary.open("a", encoding="utf-8", newline="\n") as target:
+            _written(tools.text.write_summary, target, report)
+
+
+def _policy_names(rewriters: Sequence[str]) -> dict[str, str]:
+    """A file name for each rewriter: its label without what a file system may not take, and a number where two agree."""
+    names: dict[str, str] = {}
+    for rewriter in rewriters:
+        plain = _IN_A_NAME.sub("-", rewriter)
+        taken = sum(_IN_A_NAME.sub("-", other) == plain for other in names)
+        names[rewriter] = f"policy.{plain}{f'.{taken + 1}' if taken else ''}.toml"
+    return names
+
+
+def _written(write: Callable[[TextIO, Any], None], target: TextIO, report: Any) -> None:
+    write(target, report)
+
+
+def _table(found: Evaluation) -> Table:
+    table = Table()
+    for name in ("rewriter", "class or slice", "requests", "release", "decided by"):
+        table.add_column(name, justify="right" if name == "requests" else "left")
+    for each in found.decisions:
+        group = each.group if each.enforced else f"{each.group} (slice)"
+        table.add_row(
+            printable(each.rewriter),
+            printable(group),
+            f"{each.n:,}",
+            Text(each.release.value, style=_STYLE[each.release.value]),
+            printable(", ".join(dict.fromkeys(each.decided_by)) or "-"),
+        )
+    return table
