@@ -11,11 +11,14 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
-// The list of cards below its filters. `matching(query)` gives the rows to show, `card(row, number)` the item of one,
-// `nothing` is said where none matches, `keys` are further keys and what they do.
-function listing({all, matching, card, nothing, keys}) {
-  const FIRST = 25, MORE = 100;
-  const form = byId("filters"), list = byId("list"), count = byId("count"), more = byId("more"), search = byId("search");
+// The list below its filters in the section `id`. `all` is the number of its rows, `matching(query, form)` gives those to
+// show, `card(row, number)` the item of one, `nothing` is said where none matches. Of the lists of a page one takes the
+// keys: those that move and search, and `keys`, which switch check boxes.
+function listing({id, all, matching, card, nothing, keys, first = 25}) {
+  const MORE = 100;
+  const root = byId(id), form = root.querySelector("form"), list = root.querySelector(".list");
+  const count = root.querySelector(".count"), more = root.querySelector(".more");
+  const search = form.querySelector("input[type=search]");
   let found = [], shown = 0;
 
   function show(number) {
@@ -33,10 +36,10 @@ function listing({all, matching, card, nothing, keys}) {
   }
 
   function update() {
-    found = matching(search.value.trim().toLowerCase());
+    found = matching(search.value.trim().toLowerCase(), form);
     shown = 0;
     list.replaceChildren();
-    show(FIRST);
+    show(first);
   }
 
   let waiting = 0;
@@ -53,24 +56,39 @@ function listing({all, matching, card, nothing, keys}) {
   more.addEventListener("click", () => {
     const next = shown;
     show(MORE);
-    list.children[next]?.querySelector("summary").focus();
+    const item = list.children[next];
+    (item?.querySelector("summary") ?? item)?.focus();
   });
 
   // A name in a table leads to its rows: all other filters are cleared first.
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-filter], a[data-filters]");
-    if (!link) return;
+    if (link?.hash !== `#${id}`) return;
     form.reset();
     const {filter, value, filters} = link.dataset;
     const wanted = filters ? Object.entries(JSON.parse(filters)) : [[filter, value]];
     for (const [name, chosen] of wanted) {
       const boxes = form.querySelectorAll(`input[type=checkbox][name=${name}]`);
       for (const box of boxes) box.checked = box.value === chosen;
-      if (!boxes.length) byId(name).value = chosen;
+      if (!boxes.length && form.elements[name]) form.elements[name].value = chosen;
     }
     setTimeout(update);
   });
 
+  if (keys) shortcuts({form, list, more, search, update, keys});
+
+  // Paper has no hover and nothing to click on.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...list.querySelectorAll("details:not([open])")];
+    for (const details of opened) details.open = true;
+  });
+  addEventListener("afterprint", () => { for (const details of opened) details.open = false; });
+
+  update();
+}
+
+function shortcuts({form, list, more, search, update, keys}) {
   function step(by) {
     const open = [...list.querySelectorAll("article > details > summary")];
     const here = document.activeElement?.closest("article");
@@ -100,14 +118,4 @@ function listing({all, matching, card, nothing, keys}) {
     event.preventDefault();
     KEYS[event.key]();
   });
-
-  // Paper has no hover and nothing to click on.
-  let opened = [];
-  addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("#list details:not([open])")];
-    for (const details of opened) details.open = true;
-  });
-  addEventListener("afterprint", () => { for (const details of opened) details.open = false; });
-
-  update();
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -54,28 +53,28 @@ class Page:
         write_page(
             target,
             "report",
+            {
+                "logs": logs,
+                "about": _about(logs),
+                "tally": tally,
+                "summary": self._summary,
+                "verdicts": [verdict.value for verdict in _VERDICTS],
+                "unit": unit,
+                "periods": periods,
+                "charts": charts(periods, _VERDICTS[:2]),
+                "unknown": self._unknown,
+                "words": self._unknown.most_frequent() if self._unknown else [],
+                "most_words": _WORDS,
+                "kinds": KIND_NAMES,
+                "names": Markup(inert_json({"kinds": KIND_NAMES, "logs": logs})),
+                "rows": self._read_rows(),
+            },
             {"highest": _highest},
-            logs=logs,
-            about=_about(logs),
-            tally=tally,
-            summary=self._summary,
-            verdicts=[verdict.value for verdict in _VERDICTS],
-            unit=unit,
-            periods=periods,
-            charts=charts(periods, _VERDICTS[:2]),
-            unknown=self._unknown,
-            words=self._unknown.most_frequent() if self._unknown else [],
-            most_words=_WORDS,
-            kinds=KIND_NAMES,
-            names=Markup(inert_json({"kinds": KIND_NAMES, "logs": logs})),
-            rows=self._read_rows(),
         )
 
     def _read_rows(self) -> Iterator[Markup]:
-        """The rows as JSON, with a comma before each but the first."""
         self._rows.seek(0)
-        yield from (Markup(line) for line in islice(self._rows, 1))
-        yield from (Markup("," + line) for line in self._rows)
+        return map(Markup, self._rows)
 
 
 def _about(logs: Sequence[str]) -> str:

@@ -13,19 +13,20 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import rewriteguard
+from rewriteguard.report.wording import percent
 
 if TYPE_CHECKING:
     from typing import TextIO
 
 
-def write_page(target: TextIO, name: str, filters: Mapping[str, Callable[..., Any]], **values: Any) -> None:
+def write_page(target: TextIO, name: str, values: Mapping[str, Any], filters: Mapping[str, Callable[..., Any]]) -> None:
     """Writes the page of the template `name`, with the style and the script of that name behind the common ones.
 
     Args:
         target: Where the page goes.
         name: Of the files `name.html.j2`, `name.css` and `name.js`.
-        filters: Further filters that the template uses.
         values: What the template shows.
+        filters: Further filters that the template uses.
     """
     script = _asset("base.js") + _asset(f"{name}.js")
     pieces = (
@@ -49,11 +50,6 @@ def inert_json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").encode("utf-8", "backslashreplace").decode()
-
-
-def percent(value: float) -> str:
-    """A share in words, as `12.5 %`."""
-    return f"{value:.1%}".replace("%", " %")
 
 
 def _environment(filters: Mapping[str, Callable[..., Any]]) -> Environment:

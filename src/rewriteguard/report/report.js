@@ -124,6 +124,7 @@
   }
 
   listing({
+    id: "rows",
     all: rows.length,
     matching,
     card,
