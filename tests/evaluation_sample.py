@@ -95,7 +95,7 @@ class Sample:
     def arm(self, key: tuple[str, str], ids: list[str]) -> dict[str, Any]:
         label, arm = key
         n, hits = len(ids), self.hits(key, ids)
-        leak = [{"case": ids[0], "document": self.text("internal-notes", 2), "rank": 3}]
+        leak = [{"case": case, "document": self.text("internal-notes", 2), "rank": 3} for case in ids[:1]]
         recall = mean(hits / n if n else 0, n)
         return {
             "rewriter": label,
@@ -112,7 +112,10 @@ class Sample:
                     **dict.fromkeys(("recall", "recall_by_request", "ndcg", "mrr", "recall_searched"), recall),
                 },
                 "answers": figure(0, 0),
-                "clarification": {"asked": figure(n // 12, n // 10), "not_asked": figure(n - n // 10, n - n // 10)},
+                "clarification": {
+                    "asked": figure(n // 12 if n >= 12 else 0, n // 10),
+                    "not_asked": figure(n - n // 10, n - n // 10),
+                },
                 "forbidden": leak if arm == "expanded" and len(ids) == len(self.ids) else [],
                 "unauthorised": [],
                 "stages": {"rewrite": n // 9, "retrieval": n // 11, "generation": 0},

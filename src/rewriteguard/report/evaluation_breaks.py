@@ -15,7 +15,9 @@ from rewriteguard.report.wording import NOTHING, decimal, percent, worded
 _STATUSES = ("ok", "empty", "error", "clarified")
 _STAGES = ("rewrite", "retrieval", "generation")
 _FATES = ("kept", "altered", "dropped", "absent", "added")
-_EVIDENCE = ("found", "near_miss", "missing", "")
+_EVIDENCE = {"found": "found", "near_miss": "near miss only", "missing": "missing", "": "not judged"}
+_BROKEN = ("altered", "dropped", "added")
+_CLAUSES = 500  # broken clauses that a table lists
 _WORDS = 200  # unknown words of a rewriter that are listed
 
 
@@ -62,23 +64,38 @@ def kinds(report: EvaluationReport) -> Table:
 
 
 def fates(report: EvaluationReport) -> Table:
-    """What became of the clauses in the queries, and what came back then: numbers of clauses."""
-    counted: dict[tuple[str, str, str], Counter[str]] = {}
+    """What became of the clauses in the queries of every arm, and what came back then: numbers of clauses."""
+    counted: dict[tuple[str, str], dict[str, Counter[str]]] = {}
     for row in report.results["constraints"]:
-        counted.setdefault((row["rewriter"], row["arm"], row["fate"]), Counter())[row["evidence"]] += 1
-    order = {(arm["rewriter"], arm["arm"]): place for place, arm in enumerate(report.arms)}
-    keys = sorted(counted, key=lambda key: (order.get(key[:2], len(order)), _FATES.index(key[2])))
+        by_fate = counted.setdefault((row["rewriter"], row["arm"]), {})
+        by_fate.setdefault(row["fate"], Counter())[row["evidence"]] += 1
     rows = [
         [
             *arm_cells({"arm": arm, "rewriter": rewriter}),
-            Cell(fate, link=Link("matrix", {"rewriter": rewriter, "arm": arm, "fate": fate})),
-            *(_count(counted[rewriter, arm, fate][evidence]) for evidence in _EVIDENCE),
+            *(_came_back(by_fate.get(fate, Counter()), rewriter, arm, fate) for fate in _FATES),
         ]
-        for rewriter, arm, fate in keys
+        for (rewriter, arm), by_fate in counted.items()
     ]
-    names = ("found", "near miss only", "missing", "not judged")
-    columns = [*ARM_COLUMNS, Column("In the queries"), *(Column(name, number=True) for name in names)]
-    return Table("fates-table", "Clauses by what became of them, and by what came back", columns, rows)
+    columns = [*ARM_COLUMNS, *(Column(name) for name in _FATES)]
+    return Table("fates-table", "Clauses by what the queries made of them, and what came back", columns, rows)
+
+
+def broken_clauses(report: EvaluationReport) -> Table:
+    """The clauses that the queries of an arm break, one row for each."""
+    broken = [row for row in report.results["constraints"] if row["fate"] in _BROKEN]
+    rows = [
+        [
+            Cell(row["case"], quoted=True),
+            *arm_cells(row),
+            Cell(row["asked"], quoted=True),
+            Cell(row["fate"]),
+            Cell(row["instead"], quoted=True),
+            Cell(_EVIDENCE[row["evidence"]]),
+        ]
+        for row in broken[:_CLAUSES]
+    ]
+    columns = list(map(Column, ("Case", "Arm", "Rewriter", "Asked", "In the queries", "Instead", "What came back")))
+    return Table("broken", "Clauses that the queries break", columns, rows, left_out=len(broken) - len(rows))
 
 
 def unknown_words(report: EvaluationReport) -> list[tuple[str, Table]]:
@@ -121,6 +138,13 @@ def _kept(row: Mapping[str, Any] | None, rewriter: str, arm: str) -> Cell:
     return Cell(percent(row["kept"] / row["asked"]), small, link=Link("matrix", wanted) if parts else None)
 
 
+def _came_back(counts: Counter[str], rewriter: str, arm: str, fate: str) -> Cell:
+    if not counts:
+        return Cell("0")
+    small = ", ".join(f"{counts[code]:,} {words}" for code, words in _EVIDENCE.items() if counts[code])
+    return Cell(f"{counts.total():,}", small, link=Link("matrix", {"rewriter": rewriter, "arm": arm, "fate": fate}))
+
+
 def _turn_order(name: str) -> tuple[int, int]:
     return (1, 0) if name == "later" else (0 if name == "1" else 2, int(name))
 
@@ -130,4 +154,4 @@ def _flat(path: str, value: Any) -> list[tuple[str, str]]:
         return [row for name, part in value.items() for row in _flat(f"{path}.{name}" if path else str(name), part)]
     if isinstance(value, list | tuple):
         return [(path, ", ".join(map(str, value)) or NOTHING)]
-    return [(path, NOTHING if value is None else str(value))]
+    return [(path, NOTHING if value in (None, {}) else str(value))]

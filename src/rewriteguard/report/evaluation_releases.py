@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rewriteguard.report.evaluation_report import EvaluationReport
+from rewriteguard.report.evaluation_scores import rewriter_cell
 from rewriteguard.report.evaluation_words import RELEASES
 from rewriteguard.report.table import Cell, Column, Table
 from rewriteguard.report.wording import NOTHING, worded
 
 
-def headline(report: EvaluationReport, rewriter: str) -> str:
-    """The releases of one rewriter in a line: each with the classes that have it, as `ship: numbers, codes`."""
-    by_release: dict[str, list[str]] = {}
+def headline(report: EvaluationReport, rewriter: str) -> dict[str, list[str]]:
+    """The releases of one rewriter, the freest first, each with the classes that have it."""
+    found: dict[str, list[str]] = {release: [] for release in RELEASES}
     for each in report.decisions(rewriter):
         if each["enforced"]:
-            by_release.setdefault(each["release"], []).append(each["group"])
-    order = [release for release in RELEASES if release in by_release]
-    return " · ".join(f"{worded(release)}: {', '.join(by_release[release])}" for release in order)
+            found[each["release"]].append(each["group"])
+    return {release: groups for release, groups in found.items() if groups}
 
 
 def overview(report: EvaluationReport) -> Table:
@@ -52,8 +52,8 @@ def vetoes(report: EvaluationReport) -> Table:
     """Every forbidden or unauthorised document that came back."""
     rows = [
         [
-            Cell(arm["arm"]),
-            Cell(arm["rewriter"] or NOTHING, quoted=True),
+            Cell(worded(arm["arm"])),
+            rewriter_cell(arm["rewriter"]),
             Cell(veto),
             Cell(hit["case"], quoted=True),
             Cell(hit["document"], quoted=True),
@@ -79,4 +79,4 @@ def _release(decision: Mapping[str, Any] | None) -> Cell:
 
 def _reasons(reasons: Sequence[str]) -> Cell:
     """The deciding reason, and the others in small print."""
-    return Cell(reasons[0] if reasons else NOTHING, "; ".join(reasons[1:]), quoted=True)
+    return Cell(reasons[0] if reasons else NOTHING, "; ".join(reasons[1:]))

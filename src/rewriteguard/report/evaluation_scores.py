@@ -88,7 +88,12 @@ SCORES = (
 
 def arm_cells(arm: Mapping[str, Any]) -> list[Cell]:
     """The cells that name an arm."""
-    return [Cell(worded(arm["arm"])), Cell(arm["rewriter"] or NOTHING, quoted=bool(arm["rewriter"]))]
+    return [Cell(worded(arm["arm"])), rewriter_cell(arm["rewriter"])]
+
+
+def rewriter_cell(label: str) -> Cell:
+    """The cell that names a rewriter; the arms of none have an empty label."""
+    return Cell(label or NOTHING, quoted=bool(label))
 
 
 ARM_COLUMNS = (Column("Arm"), Column("Rewriter"))

@@ -34,7 +34,7 @@ def interval(figure: Figure, form: Form = percent) -> str:
     low, high = figure["low"], figure["high"]
     if low is None:
         return "" if high is None else f"at most {form(high)}"
-    return f"at least {form(low)}" if high is None else f"{form(low)} to {form(high)}"
+    return f"at least {form(low)}" if high is None else f"{form(low).removesuffix(' %')} to {form(high)}"
 
 
 def denominator(figure: Figure) -> str:

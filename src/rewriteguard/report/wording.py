@@ -23,7 +23,10 @@ def decimal(value: float | None) -> str:
 
 def signed(value: float | None) -> str:
     """A difference, as `+0.029` or `−0.008`."""
-    return NOTHING if value is None else f"{value:+.3f}".replace("-", "−")
+    if value is None:
+        return NOTHING
+    text = f"{value:+.3f}"
+    return "0.000" if text[1:] == "0.000" else text.replace("-", "−")
 
 
 def probability(value: float | None) -> str:
