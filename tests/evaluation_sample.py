@@ -113,7 +113,7 @@ class Sample:
                 },
                 "answers": figure(0, 0),
                 "clarification": {
-                    "asked": figure(n // 12 if n >= 12 else 0, n // 10),
+                    "asked": figure(n // 12, n // 10),
                     "not_asked": figure(n - n // 10, n - n // 10),
                 },
                 "forbidden": leak if arm == "expanded" and len(ids) == len(self.ids) else [],
