@@ -314,7 +314,8 @@ def test_nothing_is_fetched_and_only_its_own_script_may_run(tmp_path: Path) -> N
 
 def test_without_jinja_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    monkeypatch.delitem(sys.modules, "rewriteguard.report.page", raising=False)
+    for name in ("rewriteguard.report.page", "rewriteguard.report.render"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     log, page = tmp_path / "log.jsonl", tmp_path / "page.html"
     log.write_text(json.dumps(ROWS[0]), "utf-8")
     done = run("audit", str(log), "--html", str(page))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import socket
 import subprocess
@@ -94,3 +95,14 @@ def guarded(guard: Any) -> Callable[..., Any]:
         return guard_history_aware_retriever(chain, guard=guard, **keywords)
 
     return make
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A `browsing.Browser`."""
+    browsing = importlib.import_module("browsing")
+    if not (browsing.CHROMIUM.exists() and browsing.DRIVER.exists()):
+        pytest.skip("Debian's chromium and chromium-driver are not installed")
+    running = browsing.Browser(tmp_path_factory.mktemp("chromium"))
+    yield running
+    running.driver.quit()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +10,7 @@ import typer
 from rich.text import Text
 
 import rewriteguard
-from rewriteguard.cli.console import OUT, VERDICT_STYLE, fail, json_text, printable
+from rewriteguard.cli.console import OUT, VERDICT_STYLE, day_of, fail, json_text, printable
 from rewriteguard.errors import RewriteGuardError
 
 _EXIT = {"preserved": 0, "changed": 3, "uncertain": 4}

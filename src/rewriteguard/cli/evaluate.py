@@ -185,7 +185,7 @@ def _write(tools: _Tools, found: Evaluation, out: Path, summary: Path | None) ->
 
 
 def _policy_names(rewriters: Sequence[str]) -> dict[str, str]:
-    """A file name for each rewriter: its label without what a file system may not take, and a number where two agree."""
+    """A file name for each rewriter: its label without what file systems refuse, and a number where two agree."""
     names: dict[str, str] = {}
     for rewriter in rewriters:
         plain = _IN_A_NAME.sub("-", rewriter)

@@ -1,23 +1,17 @@
-"""Writes the page: one HTML file that asks for nothing else, whatever the log holds (extra `report`)."""
+"""The page of an audit: what was found in a log (extra `report`)."""
 
 from __future__ import annotations
 
-import json
-from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha256
-from importlib import resources
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-import rewriteguard
 from rewriteguard.assessment import Verdict
 from rewriteguard.evaluation.vocabulary import UnknownWords
 from rewriteguard.explain import KIND_NAMES
 from rewriteguard.report.chart import charts
+from rewriteguard.report.render import inert_json, write_page
 from rewriteguard.report.summary import Summary
 
 if TYPE_CHECKING:
@@ -55,74 +49,37 @@ class Page:
 
     def write(self, target: TextIO, logs: Sequence[str], tally: Tally) -> None:
         """Writes the page about logs of these names; `tally` says how many lines could not be read."""
-        script = _asset("report.js")
         unit, periods = self._summary.periods()
-        pieces = (
-            _environment()
-            .get_template("report.html.j2")
-            .generate(
-                logs=logs,
-                about=_about(logs),
-                version=rewriteguard.__version__,
-                tally=tally,
-                summary=self._summary,
-                verdicts=[verdict.value for verdict in _VERDICTS],
-                unit=unit,
-                periods=periods,
-                charts=charts(periods, _VERDICTS[:2]),
-                unknown=self._unknown,
-                words=self._unknown.most_frequent() if self._unknown else [],
-                most_words=_WORDS,
-                style=Markup(_asset("report.css")),
-                script=Markup(script),
-                script_hash=b64encode(sha256(script.encode()).digest()).decode(),
-                kinds=KIND_NAMES,
-                names=Markup(inert_json({"kinds": KIND_NAMES, "logs": logs})),
-                rows=self._read_rows(),
-            )
+        write_page(
+            target,
+            "report",
+            {
+                "logs": logs,
+                "about": _about(logs),
+                "tally": tally,
+                "summary": self._summary,
+                "verdicts": [verdict.value for verdict in _VERDICTS],
+                "unit": unit,
+                "periods": periods,
+                "charts": charts(periods, _VERDICTS[:2]),
+                "unknown": self._unknown,
+                "words": self._unknown.most_frequent() if self._unknown else [],
+                "most_words": _WORDS,
+                "kinds": KIND_NAMES,
+                "names": Markup(inert_json({"kinds": KIND_NAMES, "logs": logs})),
+                "rows": self._read_rows(),
+            },
+            {"highest": _highest},
         )
-        for piece in pieces:
-            # Half a surrogate pair is no text that a browser could show.
-            target.write(piece.encode("utf-8", "replace").decode("utf-8"))
 
     def _read_rows(self) -> Iterator[Markup]:
-        """The rows as JSON, with a comma before each but the first."""
         self._rows.seek(0)
-        yield from (Markup(line) for line in islice(self._rows, 1))
-        yield from (Markup("," + line) for line in self._rows)
-
-
-def inert_json(value: Any) -> str:
-    """The value as JSON that stays data inside a script element: nothing in it opens or ends markup."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").encode("utf-8", "backslashreplace").decode()
-
-
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("rewriteguard.report", ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["percent"] = _percent
-    environment.filters["highest"] = _highest
-    return environment
-
-
-def _asset(name: str) -> str:
-    return resources.files("rewriteguard.report").joinpath(name).read_text("utf-8")
+        return map(Markup, self._rows)
 
 
 def _about(logs: Sequence[str]) -> str:
     more = len(logs) - _NAMED
     return ", ".join(logs[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _percent(value: float) -> str:
-    return f"{value:.1%}".replace("%", " %")
 
 
 def _highest(groups: Sequence[Group]) -> float:

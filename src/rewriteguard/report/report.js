@@ -1,25 +1,11 @@
-"use strict";
 (() => {
-  const FIRST = 25, MORE = 100;
-  const byId = (id) => document.getElementById(id);
-  const rows = JSON.parse(byId("data").textContent);
-  const {kinds, logs} = JSON.parse(byId("names").textContent);
-  const form = byId("filters"), list = byId("list"), count = byId("count"), more = byId("more"), search = byId("search");
+  const rows = dataOf("data");
+  const {kinds, logs} = dataOf("names");
   const selects = ["fault", "kind", "dependence", "system"].map(byId).filter((select) => select);
-  const verdicts = [...form.elements.verdict];
+  const verdicts = [...byId("filters").elements.verdict];
   const ranked = [...rows].sort((a, b) => b.rank - a.rank);
   const texts = new Map();
-  let found = [], shown = 0;
 
-  // Text goes in as text nodes and attributes alone, so that no words of the log are ever read as markup.
-  function make(tag, attributes, ...children) {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  }
-
-  const words = (code) => code.replaceAll("_", " ");
   const kindName = (kind) => (Object.hasOwn(kinds, kind) ? kinds[kind] : words(kind));
   const codeName = (code) => {
     const [fault, kind] = code.split(".");
@@ -43,10 +29,9 @@
     system: (row, value) => row.system === value,
   };
 
-  function matching() {
+  function matching(query) {
     const wanted = new Set(verdicts.filter((box) => box.checked).map((box) => box.value));
     const chosen = selects.filter((select) => select.value);
-    const query = search.value.trim().toLowerCase();
     return (byId("order").value === "line" ? rows : ranked).filter((row) =>
       wanted.has(row.verdict)
       && chosen.every((select) => tests[select.id](row, select.value))
@@ -138,93 +123,12 @@
     return make("li", {}, article);
   }
 
-  function show(number) {
-    const end = Math.min(found.length, shown + number);
-    const part = document.createDocumentFragment();
-    for (; shown < end; shown += 1) part.append(card(found[shown], shown + 1));
-    list.append(part);
-    const left = found.length - shown;
-    more.hidden = !left;
-    more.textContent = `Show ${Math.min(MORE, left)} more`;
-    const n = (value) => value.toLocaleString("en");
-    count.textContent = found.length
-      ? `${n(shown)} of ${n(found.length)} shown${found.length < rows.length ? `, ${n(rows.length)} in all` : ""}`
-      : "No turn matches. Clear a filter to see more.";
-  }
-
-  function update() {
-    found = matching();
-    shown = 0;
-    list.replaceChildren();
-    show(FIRST);
-  }
-
-  let waiting = 0;
-  search.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(update, 120); });
-  search.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") { search.value = ""; update(); event.preventDefault(); }
+  listing({
+    id: "rows",
+    all: rows.length,
+    matching,
+    card,
+    nothing: "No turn matches. Clear a filter to see more.",
+    keys: {c: ["verdict", "changed"], u: ["verdict", "uncertain"], p: ["verdict", "preserved"]},
   });
-  form.addEventListener("change", (event) => {
-    if (event.target !== search && event.target.id !== "shortcuts") update();
-  });
-  form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(update));
-
-  more.addEventListener("click", () => {
-    const next = shown;
-    show(MORE);
-    list.children[next]?.querySelector("summary").focus();
-  });
-
-  // A name in a table leads to its rows: all other filters are cleared first.
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest("a[data-filter]");
-    if (!link) return;
-    form.reset();
-    const {filter, value} = link.dataset;
-    if (filter === "verdict") for (const box of verdicts) box.checked = box.value === value;
-    else byId(filter).value = value;
-    setTimeout(update);
-  });
-
-  function step(by) {
-    const open = [...list.querySelectorAll("article > details > summary")];
-    const here = document.activeElement?.closest("article");
-    const place = open.findIndex((summary) => summary.closest("article") === here);
-    const target = open[Math.max(0, place + by)];
-    if (target) {
-      target.focus({preventScroll: true});
-      target.closest("article").scrollIntoView({block: "nearest"});
-    } else if (!more.hidden) {
-      more.click();
-    }
-  }
-
-  function toggle(verdict) {
-    const box = verdicts.find((each) => each.value === verdict);
-    box.checked = !box.checked;
-    update();
-  }
-
-  const KEYS = {
-    "/": () => search.focus(), j: () => step(1), k: () => step(-1),
-    c: () => toggle("changed"), u: () => toggle("uncertain"), p: () => toggle("preserved"),
-  };
-  document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest?.("input:not([type=checkbox]), select, textarea");
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || !byId("shortcuts").checked) return;
-    if (!Object.hasOwn(KEYS, event.key)) return;
-    event.preventDefault();
-    KEYS[event.key]();
-  });
-
-  // Paper has no hover and nothing to click on.
-  let opened = [];
-  addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("#list details:not([open])")];
-    for (const details of opened) details.open = true;
-  });
-  addEventListener("afterprint", () => { for (const details of opened) details.open = false; });
-
-  update();
 })();

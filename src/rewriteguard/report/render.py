@@ -1,0 +1,68 @@
+"""Writes pages: one HTML file that asks for nothing else, whatever words it shows (extra `report`)."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+import rewriteguard
+from rewriteguard.report.wording import percent
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+
+def write_page(target: TextIO, name: str, values: Mapping[str, Any], filters: Mapping[str, Callable[..., Any]]) -> None:
+    """Writes the page of the template `name`, with the style and the script of that name behind the common ones.
+
+    Args:
+        target: Where the page goes.
+        name: Of the files `name.html.j2`, `name.css` and `name.js`.
+        values: What the template shows.
+        filters: Further filters that the template uses.
+    """
+    script = _asset("base.js") + _asset(f"{name}.js")
+    pieces = (
+        _environment(filters)
+        .get_template(f"{name}.html.j2")
+        .generate(
+            version=rewriteguard.__version__,
+            style=Markup(_asset("base.css") + _asset(f"{name}.css")),
+            script=Markup(script),
+            script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+            **values,
+        )
+    )
+    for piece in pieces:
+        # Half a surrogate pair is no text that a browser could show.
+        target.write(piece.encode("utf-8", "replace").decode("utf-8"))
+
+
+def inert_json(value: Any) -> str:
+    """The value as JSON that stays data inside a script element: nothing in it opens or ends markup."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").encode("utf-8", "backslashreplace").decode()
+
+
+def _environment(filters: Mapping[str, Callable[..., Any]]) -> Environment:
+    environment = Environment(
+        loader=PackageLoader("rewriteguard.report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update({"percent": percent, **filters})
+    return environment
+
+
+def _asset(name: str) -> str:
+    return resources.files("rewriteguard.report").joinpath(name).read_text("utf-8")

@@ -1,0 +1,353 @@
+"""The page of an evaluation: its figures are those of the results, and words of the cases stay words."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from evaluation_sample import Sample, sample
+from rewriteguard.report.evaluation_breaks import broken_clauses, conditions, fates, kinds, turns
+from rewriteguard.report.evaluation_page import write_evaluation_page
+from rewriteguard.report.evaluation_pairs import gain_tables
+from rewriteguard.report.evaluation_releases import headline, verdicts
+from rewriteguard.report.evaluation_report import EvaluationReport
+from rewriteguard.report.evaluation_rows import regression_row
+from rewriteguard.report.evaluation_scores import SCORES, score_tables
+from rewriteguard.report.evaluation_words import bar, interval
+from rewriteguard.report.table import Bar, Change
+from rewriteguard.report.wording import decimal, percent, probability, signed
+
+HOSTILE = '</script><script>alert("x")</script><img src=x onerror=alert(1)><!-- {{ 7 * 7 }} & \u2028 </title>'
+
+
+class Read(HTMLParser):
+    """What a browser finds in a page: tags, scripts, headings in order, and the cells of each table by its id."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.titles: list[str] = []
+        self.tables: dict[str, list[list[str]]] = {}
+        self.text = ""
+        self._rows: list[list[str]] | None = None
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.tags.append((tag, values))
+        if tag == "script":
+            self.scripts.append("")
+        elif tag in ("h2", "h3"):
+            self.titles.append("")
+        elif tag == "caption":
+            self._rows = self.tables.setdefault(values["id"] or "", [])
+        elif tag == "tr" and self._rows is not None:
+            self._rows.append([])
+        elif tag in ("td", "th") and self._rows:
+            self._rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "table":
+            self._rows = None
+
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem == "script":
+            self.scripts[-1] += data
+            return
+        self.text += data
+        if self.titles and self.tags[-1][0] in ("h2", "h3", "bdi"):
+            self.titles[-1] += data.strip()
+        if self._rows and self._rows[-1]:
+            self._rows[-1][-1] = " ".join(f"{self._rows[-1][-1]} {data}".split())
+
+
+def written(report: EvaluationReport) -> str:
+    target = io.StringIO()
+    write_evaluation_page(target, report)
+    return target.getvalue()
+
+
+def read(report: EvaluationReport) -> Read:
+    return Read(written(report))
+
+
+def changed(report: EvaluationReport, **results: Any) -> EvaluationReport:
+    return EvaluationReport({**report.results, **results}, report.releases, report.conditions, report.members)
+
+
+def test_the_verdict_stands_first_and_the_conditions_last() -> None:
+    titles = [title for _, title in re.findall(r"<(h2)[^>]*>([^<]+)", written(sample()))]
+    assert titles[0] == "Verdict"
+    assert titles[-1] == "Conditions"
+
+
+def test_every_release_is_told_with_what_decided_it() -> None:
+    report = sample()
+    page = read(report)
+    for place, rewriter in enumerate(report.rewriters):
+        rows = page.tables[f"verdict-{place}"][1:]
+        told = {row[0].rsplit(" class")[0].rsplit(" slice,")[0]: row[1:] for row in rows}
+        own = [each for each in report.releases if each["rewriter"] == rewriter]
+        assert len(own) == len(told) == 8
+        for each in own:
+            release, n, why = told[each["group"]]
+            assert release == each["release"].replace("_", " ")
+            assert n == str(each["n"])
+            assert why == " ".join([each["reasons"][0], "; ".join(each["reasons"][1:])]).strip()
+
+
+def test_classes_are_told_from_slices_of_the_same_name() -> None:
+    report = sample()
+    first = {**report.releases[0], "group": "dates", "enforced": False, "release": "fall_back"}
+    second = {**report.releases[0], "group": "dates", "enforced": True, "release": "ship"}
+    both = EvaluationReport(report.results, [first, second], {}, [])
+    assert [row[1].text for row in verdicts(both, "careful-2").rows] == ["ship", "fall back"]
+    assert read(both).tables["overview"][1:] == [
+        ["dates class", "ship", "–"],
+        ["dates slice, reported only", "fall back", "–"],
+    ]
+    assert headline(both, "careful-2") == {"ship": ["dates"]}
+
+
+def test_without_rules_nothing_is_decided() -> None:
+    report = sample()
+    page = read(EvaluationReport(report.results))
+    assert "No release rules were given" in page.text
+    assert "verdict-0" not in page.tables
+
+
+def test_the_five_scores_stand_apart_with_n_and_interval() -> None:
+    report = sample()
+    assert [score.id for score in SCORES] == ["preservation", "completeness", "evidence", "answers", "clarification"]
+    found = {score.id: score_tables(score, report.arms) for score in SCORES}
+    assert [len(found[score.id]) for score in SCORES] == [1, 1, 8, 0, 2]
+    page = read(report)
+    rows = {tuple(row[:2]): row[2:] for row in page.tables["completeness-0"][1:]}
+    for arm in report.arms:
+        figure = arm["scores"]["completeness"]
+        name = (arm["arm"].replace("_", " "), arm["rewriter"] or "–")
+        assert rows[name] == [percent(figure["value"]), interval(figure), f"{figure['count']} of {figure['n']}"]
+    assert "Nobody measured it here." in page.text
+    assert "%" not in page.tables["evidence-0"][1][2]
+
+
+def test_every_group_has_the_scores_of_every_arm() -> None:
+    report = sample()
+    page = read(report)
+    for place, group in enumerate(report.groups):
+        rows = page.tables[f"group-{place}"]
+        assert len(rows) == len(group["arms"]) + 1
+        assert len(rows[0]) == 2 + 6  # clarification has two figures
+
+
+def test_gains_and_losses_are_those_of_the_pairs() -> None:
+    report = sample()
+    page = read(report)
+    rows = page.tables["gains-0"][1:]
+    rewrite = next(arm for arm in report.arms if (arm["rewriter"], arm["arm"]) == ("careful-2", "rewrite"))
+    pair = rewrite["over_original"]
+    lost, gained = pair["lost"], pair["gained"]
+    assert rows[0][:2] == ["all requests", "rewrite"]
+    assert rows[0][3].startswith(percent((pair["both"] + lost) / pair["n"]))
+    assert rows[0][4] == percent((pair["both"] + gained) / pair["n"])
+    assert rows[0][5].startswith(f"{lost} of {pair['both'] + lost} ")
+    assert rows[0][6].startswith(f"{gained} of {gained + pair['neither']} ")
+    assert [row[1] for row in rows[:5] if "against" in row[1]] == ["guarded against the rewrite"]
+    assert {row[1] for row in page.tables["gains-2"][1:]} == {"human", "without rewrite"}
+
+
+def test_a_change_is_drawn_where_its_figures_are() -> None:
+    (_, table), *_ = gain_tables(sample())
+    change = table.rows[0][2].drawing
+    assert isinstance(change, Change)
+    assert table.rows[0][3].text == percent(change.before)
+    assert table.rows[0][4].text == percent(change.after)
+    html = written(sample())
+    assert f"M{change.before * 100:.2f},10H{change.after * 100:.2f}" in html
+    assert html.count('class="change') == sum(len(gains.rows) for _, gains in gain_tables(sample()))
+
+
+def test_a_pair_without_requests_has_no_figures() -> None:
+    report = sample(4)  # fewer cases than groups
+    page = read(report)
+    empty = [row for row in page.tables["gains-0"][1:] if row[0].startswith("follow-ups") or row[3] == "– n = 0"]
+    assert empty
+    assert {row[8] for row in empty if row[3] == "– n = 0"} == {"–"}
+
+
+def test_vetoes_are_told_with_their_documents() -> None:
+    rows = read(sample()).tables["vetoes-table"][1:]
+    assert ["expanded", "careful-2", "forbidden", "returns-0000", "internal-notes", "3"] in rows
+    report = sample()
+    for arm in report.arms:
+        arm["scores"]["forbidden"] = []
+    assert "No forbidden and no unauthorised document came back" in read(report).text
+
+
+def test_outcomes_and_stages_are_counted_for_every_arm() -> None:
+    rows = read(sample()).tables["outcomes-table"]
+    assert rows[0][3:] == ["ok", "empty", "error", "clarified"] + [
+        f"broke at {stage}" for stage in ("rewrite", "retrieval", "generation")
+    ]
+    assert rows[1] == ["original", "–", "60", "57", "1", "1", "1", "6", "5", "0"]
+
+
+def test_turns_are_in_order_with_later_ones_together() -> None:
+    report = sample()
+    numbers = [*report.results["turns"], {**report.results["turns"][0], "turn": "10"}]
+    table = turns(changed(report, turns=numbers))
+    assert [column.name for column in table.columns[2:]] == [
+        "Turn 1",
+        "All later turns",
+        "Turn 2",
+        "Turn 3",
+        "Turn 10",
+    ]
+    assert [cell.text for cell in table.rows[0][2:]] == ["0.700", "0.600", "0.500", "0.400", "0.700"]
+    assert table.rows[1][-1].text == "–"
+
+
+def test_the_matrix_counts_every_clause_once() -> None:
+    report = sample()
+    clauses = report.results["constraints"]
+    counted = Counter((row["arm"], row["rewriter"], row["fate"]) for row in clauses)
+    table = fates(report)
+    names = [column.name for column in table.columns[2:]]
+    told = {
+        (row[0].text.replace("without rewrite", "without_rewrite"), row[1].text.strip("–"), fate): int(cell.text)
+        for row in table.rows
+        for fate, cell in zip(names, row[2:], strict=True)
+        if cell.text != "0"
+    }
+    assert told == dict(counted)
+    broken = sum(row["fate"] in ("altered", "dropped", "added") for row in clauses)
+    assert len(broken_clauses(report).rows) + broken_clauses(report).left_out == broken
+    kept = kinds(report)
+    asked = [
+        int(cell.small.split(",")[0].split(" of ")[1]) for row in kept.rows for cell in row[2:] if cell.text != "–"
+    ]
+    assert sum(asked) == sum(row["clause"] == "constraint" for row in clauses)
+
+
+def test_without_contracts_there_is_no_matrix() -> None:
+    page = read(changed(sample(), constraints=[], kinds=[]))
+    assert "No case has a contract." in page.text
+    assert "clauses" not in page.tables
+
+
+def test_unknown_words_are_told_by_rewriter() -> None:
+    page = read(sample())
+    assert len(page.tables["words-0"]) == 201
+    assert "50 more are left out" in page.text
+    assert page.tables["words-1"][1][:3] == ["word0", "30", "0"]
+    assert "Words the index lacks" not in read(changed(sample(), vocabulary=None)).text
+
+
+def test_conditions_are_flat() -> None:
+    report = sample()
+    told = [(row[0].text, row[1].text) for row in conditions(report).rows]
+    assert told[0] == ("index.documents", "812")
+    assert told[-1] == ("rewriters", "careful-2, terse-1")
+    odd = EvaluationReport(report.results, conditions={"a": {"b": None, "c": []}, "d": {}})
+    assert [(row[0].text, row[1].text) for row in conditions(odd).rows] == [("a.b", "–"), ("a.c", "–"), ("d", "–")]
+
+
+def test_the_lists_hold_every_row() -> None:
+    report = sample()
+    names, rows, clauses, _ = map(str, read(report).scripts)
+    assert [row["case"] for row in json.loads(rows)] == [row["case"] for row in report.results["regressions"]]
+    assert [clause[:3] for clause in json.loads(clauses)] == [
+        [row["case"], row["rewriter"], row["arm"]] for row in report.results["constraints"]
+    ]
+    groups = dict(json.loads(names)["groups"])
+    assert groups["class: dates"] == report.members[1]["cases"]
+
+
+def test_a_ranking_keeps_every_document_with_a_label() -> None:
+    regression = Sample(1, ("a",)).regression(("a", "rewrite"), 0)
+    long = [{"id": str(place), "label": "forbidden" if place == 29 else ""} for place in range(30)]
+    documents, left = regression_row({**regression, "results": long})["results"]
+    assert [place for place, _, _ in documents] == [*range(1, 11), 30]
+    assert left == 19
+    cut = regression_row({**regression, "rewrite": "a" * 5_000, "queries": ["b" * 5_000]})
+    assert len(cut["rewrite"]) == len(cut["queries"][0]) == 1_202
+
+
+def test_hostile_words_stay_words() -> None:
+    calm, page = read(sample(12)), read(sample(12, (HOSTILE, "b"), HOSTILE))
+    assert [tag for tag, _ in page.tags].count("script") == [tag for tag, _ in calm.tags].count("script") == 4
+    assert "img" not in {tag for tag, _ in page.tags}
+    assert page.scripts[3] == calm.scripts[3]
+    for script in page.scripts[:3]:
+        assert not set("<>&\u2028") & set(script)
+    assert any(HOSTILE in row["case"] for row in json.loads(page.scripts[1]))
+    assert "49" not in {row[0] for row in page.tables["overview"]}
+    assert "{{ 7 * 7 }}" in page.tables["overview"][7][0]
+
+
+def test_half_a_surrogate_pair_does_not_stop_the_page() -> None:
+    written(sample(6, ("m\ud800",), "caf\udfff"))
+
+
+def test_nothing_is_fetched_and_only_its_own_script_may_run() -> None:
+    html = written(sample())
+    page = Read(html)
+    targets = [value for _, attrs in page.tags for key, value in attrs.items() if key in ("src", "href", "action")]
+    assert all(target is not None and target.startswith(("#", "data:,")) for target in targets)
+    policy = next(attrs["content"] or "" for _, attrs in page.tags if "Content-Security-Policy" in attrs.values())
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "url(" not in html
+    assert not any(key.startswith("on") for _, attrs in page.tags for key in attrs)
+
+
+def test_links_lead_to_filters_that_exist() -> None:
+    html = written(sample())
+    page = Read(html)
+    links = [attrs for _, attrs in page.tags if "data-filters" in attrs]
+    assert {link["href"] for link in links} == {"#rows", "#matrix"}
+    offered = {value["value"] for tag, value in page.tags if tag in ("option", "input") and value.get("value")}
+    for link in links:
+        wanted = json.loads(link["data-filters"] or "")
+        assert {value for value in wanted.values() if value} - {"original", "rewrite"} <= offered
+
+
+def test_the_same_report_gives_the_same_page() -> None:
+    assert written(sample()) == written(sample())
+
+
+def test_nothing_at_all_still_gives_a_page() -> None:
+    report = sample(0)
+    page = read(
+        changed(
+            EvaluationReport(report.results), groups=[], regressions=[], constraints=[], turns=[], kinds=[], arms=[]
+        )
+    )
+    assert "0 requests" in page.text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [(0.05, 0.125, "5.0 to 12.5 %"), (None, 0.015, "at most 1.5 %"), (0.9, None, "at least 90.0 %"), (None, None, "")],
+)
+def test_intervals_are_worded(low: float | None, high: float | None, words: str) -> None:
+    assert interval({"low": low, "high": high}) == words
+
+
+def test_figures_are_worded() -> None:
+    assert (percent(None), decimal(None), signed(None), probability(None)) == ("–",) * 4
+    assert (percent(0.95), decimal(0.4494), signed(-0.008), signed(0.0294)) == ("95.0 %", "0.449", "−0.008", "+0.029")
+    assert signed(-0.00001) == "0.000"
+    assert (probability(0.1114), probability(0.0009)) == ("0.111", "< 0.001")
+
+
+def test_a_bar_stays_on_its_scale() -> None:
+    assert bar({"value": 0.98, "low": 0.9, "high": 1.02}) == Bar(0.98, 0.9, 1.0)
+    assert bar({"value": 0.0, "low": None, "high": 0.015}) == Bar(0.0, 0.0, 0.015)
+    assert bar({"value": None, "low": None, "high": None}) is None
