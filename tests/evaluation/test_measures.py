@@ -27,6 +27,7 @@ def test_only_the_first_k_count_and_each_document_once() -> None:
     case = Case("a", "?", relevant=("x", "y"))
     assert not measured([case], {"a": did("a", "1", "2", "x")}, 2)["a"].found
     assert measured([case], {"a": did("a", "x", "x", "y")}, 3)["a"].recall == 1.0
+    assert measured([case], {"a": did("a", "x", "x", "y")}, 2)["a"].recall == 0.5
 
 
 @pytest.mark.parametrize("status", [Status.EMPTY, Status.ERROR, Status.CLARIFIED])

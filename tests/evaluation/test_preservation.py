@@ -83,6 +83,9 @@ def test_the_other_value_of_a_contract_did_not_come_instead(guard: Guard) -> Non
     contract = Contract((Constraint(TIME, "2021"), Constraint(TIME, "2023")))
     fates = [each.fate for each in judged(guard, "2021 and 2023?", contract, "fares in 2023")]
     assert fates == [Fate.DROPPED, Fate.KEPT]
+    contract = Contract((Constraint(TIME, "2021"), Constraint(TIME, "Q3 2023")))
+    fates = [each.fate for each in judged(guard, "Both?", contract, "fares in the third quarter of 2023")]
+    assert fates == [Fate.DROPPED, Fate.KEPT]
 
 
 def test_an_allowed_expansion_did_not_come_instead(guard: Guard) -> None:

@@ -116,14 +116,14 @@ def _forms(constraint: Constraint) -> tuple[str, ...]:
 
 
 def _meanings(constraint: Constraint, case: Case, extract: Extract) -> Iterator[Sequence[ProtectedToken]]:
-    """For each form its tokens of the kind, by itself and as they stand in the turn, where a negation has its scope."""
+    """For each form its tokens of the kind: as they stand in the turn, where a negation has its scope, or by itself."""
     turn = _of_kind(constraint.kind, case.original, extract)
     for form in _forms(constraint):
-        if alone := _of_kind(constraint.kind, form, extract):
+        there = [token for token in turn if folded(token.text) == folded(form)]
+        if there:
+            yield from ([token] for token in there)
+        elif alone := _of_kind(constraint.kind, form, extract):
             yield alone
-        for token in turn:
-            if folded(token.text) == folded(form):
-                yield [token]
 
 
 def _other(kind: Kind, query: str, case: Case, contract: Contract, extract: Extract) -> ProtectedToken | None:
