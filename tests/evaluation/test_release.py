@@ -185,6 +185,36 @@ def test_where_the_guarded_arm_fails_too_the_rewriter_is_off():
     assert decision.decided_by[0] == "guarded.evidence_recall"
 
 
+def test_where_it_is_fused_a_rewriter_may_lose_requests_if_it_gains_no_fewer():
+    def fused(lost, gained):
+        base = [True] * 10 + [False] * 10
+        found = [False] * lost + [True] * (10 - lost) + [True] * gained + [False] * (10 - gained)
+        mixed = replace(arm("guarded"), over_original=paired(found, base))
+        bounds = replace(HELD, recall_margin=1.0, ceilings={**HELD.ceilings, Measure.NET_LOSS: 0})
+        return decided(arm("rewrite", BAD), mixed, bounds=bounds)
+
+    assert fused(4, 4).release is Release.FUSE
+    assert fused(4, 9).release is Release.FUSE
+    worse = fused(4, 3)
+    assert (worse.release, worse.decided_by[0]) == (Release.FALL_BACK, "guarded.net_loss")
+    assert worse.reasons[0] == "guarded: net_loss 0.05 of n = 20, bound at most 0"
+
+
+def test_a_rewriter_that_finds_less_than_the_search_without_it_is_off():
+    def finding(name, recall):
+        made = arm(name)
+        return replace(made, scores=replace(made.scores, evidence=replace(made.scores.evidence, recall=recall)))
+
+    def against(ours, theirs):
+        return decided(arm("rewrite", BAD), finding("guarded", ours), finding("without_rewrite", theirs))
+
+    assert against(share(10, 20), share(10, 20)).release is Release.FUSE
+    assert against(share(0, 0), share(10, 20)).release is Release.FUSE
+    off = against(share(9, 20), share(10, 20))
+    assert (off.release, off.decided_by[0]) == (Release.FALL_BACK, "guarded.no_gain")
+    assert off.reasons[0] == "guarded: recall 0.45, without a rewriter 0.5: the model call brings nothing"
+
+
 def test_vetoed_arms_are_out_whatever_their_scores():
     leaks = {"forbidden": ["a", "a", "b"]}
     decision = decided(arm("rewrite", **leaks), arm("guarded", **leaks))

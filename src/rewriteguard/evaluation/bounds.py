@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rewriteguard.evaluation.figure import Figure
+from rewriteguard.evaluation.outcome import Arm
+from rewriteguard.evaluation.paired import Paired
 from rewriteguard.evaluation.plain import plain
 from rewriteguard.evaluation.results import ArmResult
 from rewriteguard.evaluation.rules import CEILINGS, FLOORS, VETOES, Bounds, Measure
@@ -51,9 +53,15 @@ class Check:
         return {**told, "code": self.code, "text": self.text}
 
 
+# A rewrite that is fused with the turn's own results loses some requests too, and so does a search without any
+# rewriter: what counts there is whether it gains more than it loses.
+_OTHERS = {Arm.REWRITE: Measure.NET_LOSS, Arm.GUARDED: Measure.REGRESSION}
+
+
 def checks_of(arm: ArmResult, bounds: Bounds) -> tuple[Check, ...]:
-    """All bounds held against an arm: vetoes first, then in the order of `Measure`."""
-    order = (*VETOES, *(each for each in Measure if each not in VETOES))
+    """The bounds that concern an arm, held against it: vetoes first, then in the order of `Measure`."""
+    other = _OTHERS.get(Arm(arm.arm))
+    order = (*VETOES, *(each for each in Measure if each not in VETOES and each is not other))
     return tuple(check for measure in order if (check := _check(arm, measure, bounds)) is not None)
 
 
@@ -67,6 +75,8 @@ def measured(arm: ArmResult, measure: Measure) -> tuple[float | None, int]:
         return (paired.difference.low, paired.difference.n) if paired else (None, 0)
     if measure is Measure.REGRESSION:
         return _share(paired.regression) if paired else (None, 0)
+    if measure is Measure.NET_LOSS:
+        return _net_loss(paired)
     if measure is Measure.CLARIFICATION:
         return _right(scores.clarification)
     figures = {
@@ -90,6 +100,12 @@ def _check(arm: ArmResult, measure: Measure, bounds: Bounds) -> Check | None:
     else:
         return None
     return Check(arm.arm, measure, limit, value, n, None if value is None else value >= limit)
+
+
+def _net_loss(paired: Paired | None) -> tuple[float | None, int]:
+    if paired is None or not paired.difference.n:
+        return None, 0
+    return (paired.lost - paired.gained) / paired.difference.n, paired.difference.n
 
 
 def _share(figure: Figure) -> tuple[float | None, int]:

@@ -63,10 +63,11 @@ def release_of(
 ) -> ReleaseDecision:
     """The decision about one rewriter and one group of requests.
 
-    A rewriter ships where its unconditional rewrites meet all bounds, and is fused where what the guard makes of them
-    does; there the user is asked too, if the group holds unresolved requests and asking was right more often than not.
-    Asking also stands in for a guarded arm that breaks the bound of clarification alone. Else the rewriter is off. An
-    arm that got forbidden or unauthorised documents is out, whatever its scores.
+    A rewriter ships where its unconditional rewrites meet all bounds. It is fused where what the guard makes of them
+    does, and finds no less than the search without a rewriter; there the user is asked too, if the group holds
+    unresolved requests and asking was right more often than not. Asking also stands in for a guarded arm that breaks
+    the bound of clarification alone. Else the rewriter is off. An arm that got forbidden or unauthorised documents is
+    out, whatever its scores.
 
     Args:
         rewriter: The label of the rewriter.
@@ -80,7 +81,7 @@ def release_of(
         everywhere_guarded = _Held.of(everywhere, Arm.GUARDED, rewriter, bounds)
         release, reasons, codes = _with_few(few, guarded, everywhere_guarded)
     else:
-        release, reasons, codes = _with_enough(alone, guarded)
+        release, reasons, codes = _with_enough(alone, guarded, _no_gain(group, guarded))
     if release is Release.FALL_BACK:
         reasons += _leaks(group, bounds)
     checks = (*alone.checks, *guarded.checks)
@@ -143,9 +144,11 @@ def _of_rewriter(rewriter: str, results: Results, rules: Rules) -> Iterator[Rele
         yield release_of(rewriter, group, rules.bounds_of(name, enforced=enforced), results.arms)
 
 
-def _with_enough(alone: _Held, guarded: _Held) -> _Found:
+def _with_enough(alone: _Held, guarded: _Held, no_gain: str) -> _Found:
     if alone.passes:
         return Release.SHIP, ("rewrite: every bound holds",), ()
+    if no_gain:
+        return Release.FALL_BACK, (no_gain, *alone.faults), (f"{Arm.GUARDED.value}.no_gain", *alone.codes)
     asking = _asking(guarded)
     if guarded.passes and asking:
         return Release.CLARIFY, ("guarded: every bound holds", asking, *alone.faults), alone.codes
@@ -190,6 +193,17 @@ def _asking(guarded: _Held) -> str:
     if not asked.n or right <= wrong:
         return ""
     return f"guarded: asking was right {right} times and wrong {wrong} times, of {asked.n} unresolved requests"
+
+
+def _no_gain(group: GroupResult, guarded: _Held) -> str:
+    """That the guarded arm finds less than the search does without a rewriter; empty where it does not."""
+    without = next((each for each in group.arms if each.arm == Arm.WITHOUT), None)
+    if without is None or guarded.result is None:
+        return ""
+    ours, theirs = (each.scores.evidence.recall for each in (guarded.result, without))
+    if ours.value is None or theirs.value is None or ours.value >= theirs.value:
+        return ""
+    return f"guarded: recall {ours.value:.3g}, without a rewriter {theirs.value:.3g}: the model call brings nothing"
 
 
 def _leaks(group: GroupResult, bounds: Bounds) -> tuple[str, ...]:

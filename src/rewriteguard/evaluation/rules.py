@@ -26,15 +26,18 @@ class Measure(StrEnum):
     CONSTRAINT_PRESERVATION is the share of the contracts' constraints that the queries keep, CRITICAL_COMPLETENESS the
     share of requests whose queries keep every critical one, EVIDENCE_RECALL the lower end of the interval of the mean
     difference of Recall@k to the original, REGRESSION the share of the requests that the original answered and the arm
-    did not, SUPPORTED_ANSWERS the share of answers that are right and supported, CLARIFICATION the share of requests
-    whose user was asked where several readings are admissible, and not otherwise; FORBIDDEN and UNAUTHORISED are
-    numbers of requests to which such a document came back.
+    did not (held against the rewrite that is searched alone), NET_LOSS the requests that the arm lost against the
+    original minus those that it gained, of all with evidence (held against the guarded arm), SUPPORTED_ANSWERS the
+    share of answers that are right and supported, CLARIFICATION the share of requests whose user was asked where
+    several readings are admissible, and not otherwise; FORBIDDEN and UNAUTHORISED are numbers of requests to which such
+    a document came back.
     """
 
     CONSTRAINT_PRESERVATION = "constraint_preservation"
     CRITICAL_COMPLETENESS = "critical_completeness"
     EVIDENCE_RECALL = "evidence_recall"
     REGRESSION = "regression"
+    NET_LOSS = "net_loss"
     SUPPORTED_ANSWERS = "supported_answers"
     CLARIFICATION = "clarification"
     FORBIDDEN = "forbidden"
@@ -48,7 +51,7 @@ FLOORS = (
     Measure.CLARIFICATION,
 )
 """The measures that have to be high."""
-CEILINGS = (Measure.REGRESSION, Measure.FORBIDDEN, Measure.UNAUTHORISED)
+CEILINGS = (Measure.REGRESSION, Measure.NET_LOSS, Measure.FORBIDDEN, Measure.UNAUTHORISED)
 """The measures that have to be low."""
 VETOES = (Measure.FORBIDDEN, Measure.UNAUTHORISED)
 """The measures for which no other makes up."""
