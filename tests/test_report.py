@@ -24,10 +24,10 @@ from rewriteguard import Guard
 from rewriteguard.assessment import Verdict
 from rewriteguard.audit import Line, Tally, read_row
 from rewriteguard.cli import app
+from rewriteguard.moment import moment_of
 from rewriteguard.report.chart import HEIGHT, WIDTH, charts
 from rewriteguard.report.entry import Entry, entry_of, rank
 from rewriteguard.report.marks import Mark, marks_of_rewrite, marks_of_turn, pieces
-from rewriteguard.report.moment import moment_of
 from rewriteguard.report.page import Page
 from rewriteguard.report.shares import share
 from rewriteguard.report.summary import Summary
@@ -425,6 +425,8 @@ def test_points_of_a_chart_lie_where_the_shares_are() -> None:
         ("2024-05-06", "2024-05-06T00:00"),
         (1714990800, "2024-05-06T10:20"),
         (1714990800000, "2024-05-06T10:20"),
+        (1712031151012, "2024-04-02T04:12"),
+        ("20240506", "2024-05-06T00:00"),
         (1714990800.5, "2024-05-06T10:20"),
         *((value, None) for value in ("yesterday", 0, True, 1e300, float("nan"), [1], "0001-01-01T00:00+05:00", None)),
     ],

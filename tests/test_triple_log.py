@@ -252,6 +252,32 @@ def test_answers_are_joined_to_their_lines(log, tmp_path):
     assert [row["answer"] for row in read_log(log.path)] == ["Eleven.", None]
 
 
+def test_the_latest_answer_counts_in_whatever_order_the_files_are_read(tmp_path):
+    answers = [("early", "2024-05-06T10:00:01+00:00"), ("late", "2024-05-06T10:00:02+00:00"), ("undated", None)]
+    paths = [tmp_path / name for name, _ in answers]
+    for path, (name, at) in zip(paths, answers, strict=True):
+        path.write_text(json.dumps({"id": "i", "timestamp": at, "answer": name}) + "\n", "utf-8")
+    asked = tmp_path / "asked"
+    asked.write_text('{"id": "i", "original": "a", "rewrite": "b"}\n', "utf-8")
+    for order in (paths, paths[::-1]):
+        assert [row["answer"] for row in read_log(asked, *order)] == ["late"]
+
+
+@pytest.mark.parametrize("identity", [None, ["a"], {}, True])
+def test_what_is_no_id_joins_no_answer(tmp_path, identity):
+    path = tmp_path / "log"
+    rows_ = [{"id": identity, "answer": "another's"}, {"id": "", "answer": "b"}, {"id": identity, "original": "a"}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in [*rows_, {"original": "a"}]), "utf-8")
+    assert [row["answer"] for row in read_log(path)] == [None, None]
+
+
+def test_a_line_with_too_many_digits_is_left_out_and_told(tmp_path, caplog):
+    path = tmp_path / "log"
+    path.write_text('{"n": ' + "1" * 5_000 + '}\n{"id": "i", "original": "a"}\n', "utf-8")
+    assert [row["id"] for row in read_log(path)] == ["i"]
+    assert "line 1: not JSON that can be read: a number has too many digits" in caplog.text
+
+
 def test_an_answer_without_a_log_or_that_is_no_text_breaks_nothing(log, caplog, monkeypatch):
     seen = probe(monkeypatch)
     Telemetry().log_answer("1", "Eleven.")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rewriteguard.assessment import Severity, Verdict
+from rewriteguard.moment import moment_of
 from rewriteguard.report.marks import CUT, Mark, Piece, marks_of_message, marks_of_rewrite, marks_of_turn, pieces
-from rewriteguard.report.moment import moment_of
 from rewriteguard.tokens import Kind
 
 if TYPE_CHECKING:
@@ -117,6 +117,10 @@ def _shown(line: Line, triple: Triple, moment: datetime | None, assessment: Asse
         row["system"] = triple.system
     if moment is not None:
         row["time"] = moment.strftime("%Y-%m-%d %H:%M")
+    if triple.logged is not None:
+        row["logged"] = triple.logged.value
+    if triple.is_cut:
+        row["cut"] = True
     if assessment.raw_rewrite != assessment.rewrite:
         row["raw"] = _shortened(assessment.raw_rewrite)
     return row

@@ -30,7 +30,7 @@
   function textOf(row) {
     if (!texts.has(row)) {
       const parts = [plain(row.turn), plain(row.rewrite), row.id, row.system, row.why, row.codes.map(([code]) => codeName(code)).join("\n")];
-      texts.set(row, [...parts, ...row.history.map((message) => plain(message[2]))].join("\n").toLowerCase());
+      texts.set(row, [...parts, ...remarks(row), ...row.history.map((message) => plain(message[2]))].join("\n").toLowerCase());
     }
     return texts.get(row);
   }
@@ -118,6 +118,13 @@
     return [make("dt", {}, "History"), make("dd", {class: "history"}, ...items)];
   }
 
+  // How far the finding may be another one than that of the log.
+  function remarks(row) {
+    const otherwise = row.logged && row.logged !== row.verdict;
+    return [otherwise && `judged otherwise now, logged as ${row.logged}`, row.cut && "the log holds the last messages alone"]
+      .filter((part) => part);
+  }
+
   function card(row, number) {
     const heading = make("h3", {id: `row-${number}`},
       make("span", {class: "number"}, `${number}`), " ", make("span", {class: `badge ${row.verdict}`}, row.verdict));
@@ -125,7 +132,7 @@
       make("li", {class: severity}, codeName(code), severity === "minor" ? " (minor)" : "")));
     const place = logs.length > 1 ? `${logs[row.file]}, line ${row.line}` : `line ${row.line}`;
     const about = [place, row.time && `${row.time} UTC`, row.system,
-      row.dependent ? "needs the conversation" : "complete by itself"].filter((part) => part);
+      row.dependent ? "needs the conversation" : "complete by itself", ...remarks(row)].filter((part) => part);
     const meta = make("p", {class: "meta"}, ...about.flatMap((part, place) => [place ? " · " : "", make("bdi", {}, part)]));
     if (row.id !== undefined) meta.append(" · ", make("bdi", {class: "id"}, row.id));
     const pair = make("dl", {class: "pair"}, ...historyOf(row),
