@@ -19,11 +19,12 @@ def replacing(path: Path) -> Iterator[TextIO]:
     Raises:
         OSError: The file cannot be written; the error names `path`.
     """
-    target = path.resolve()  # a link stays one
-    if target.exists() and not target.is_file():
-        with target.open("w", encoding="utf-8", newline="\n") as file:
+    # Where the output goes to a file, /dev/stdout is one, which others hold open.
+    if path.exists() and (not path.is_file() or path.is_relative_to("/dev")):
+        with path.open("w", encoding="utf-8", newline="\n") as file:
             yield file
         return
+    target = path.resolve()  # a link stays one
     waiting = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         with _opened(waiting, path) as file:
