@@ -158,7 +158,10 @@ def test_in_langchain_the_id_is_the_run_s_and_the_session_the_thread(log, monkey
 
 def test_ids_of_items_of_every_kind():
     content = Content(Capture.FULL)
-    told = partial(triples._id, content=content)
+
+    def told(item, key):
+        return triples._Identities(key, content.text).of(item)
+
     assert told("no-card", None) == "no-card"
     assert told(17, None) == "17"
     assert told({"id": 4, "text": "a"}, lambda item: "other") == "4"
@@ -168,6 +171,22 @@ def test_ids_of_items_of_every_kind():
     assert re.fullmatch("text:[0-9a-f]{16}", long)
     assert long == told("word " * 100, None) != told("word " * 101, None)
     assert told({"text": "a"}, lambda item: 1 / 0) == "unreadable"
+
+
+def test_the_redactor_gets_each_id_once(log, monkeypatch):
+    monkeypatch.setattr(spans, "tracer", trace.NoOpTracer)  # spans have their texts redacted apart
+    documents = [SimpleNamespace(id=f"leaf-{place}", page_content="The second permit.") for place in range(100)]
+    asked = []
+
+    def redact(text):
+        asked.append(text)
+        return text
+
+    guarded(Telemetry(redact=redact, log=log), find=lambda query: documents).run(TURN, HISTORY)
+    (row,) = rows(log)
+    assert [arm["count"] for arm in row["arms"]] == [100, 100, 100]
+    assert row["results"] == {"count": 100, "ids": [f"leaf-{place}" for place in range(20)]}
+    assert [text for text in asked if text.startswith("leaf-")] == row["results"]["ids"]
 
 
 def test_a_long_history_is_cut_to_its_last_messages(log):
