@@ -77,7 +77,7 @@ class Page:
                 script=Markup(script),
                 script_hash=b64encode(sha256(script.encode()).digest()).decode(),
                 kinds=KIND_NAMES,
-                names=Markup(inert_json({"kinds": KIND_NAMES, "logs": logs})),
+                names=Markup(inert_json({"kinds": KIND_NAMES, "logs": logs, "systems": self._summary.systems()})),
                 rows=self._read_rows(),
             )
         )

@@ -3,7 +3,7 @@
   const FIRST = 25, MORE = 100;
   const byId = (id) => document.getElementById(id);
   const rows = JSON.parse(byId("data").textContent);
-  const {kinds, logs} = JSON.parse(byId("names").textContent);
+  const {kinds, logs, systems} = JSON.parse(byId("names").textContent);
   const form = byId("filters"), list = byId("list"), count = byId("count"), more = byId("more"), search = byId("search");
   const selects = ["fault", "kind", "dependence", "system"].map(byId).filter((select) => select);
   const verdicts = [...form.elements.verdict];
@@ -30,23 +30,27 @@
   function textOf(row) {
     if (!texts.has(row)) {
       const parts = [plain(row.turn), plain(row.rewrite), row.id, row.system, row.why, row.codes.map(([code]) => codeName(code)).join("\n")];
-      texts.set(row, [...parts, ...row.history.map((message) => plain(message[2]))].join("\n").toLowerCase());
+      texts.set(row, [...parts, ...remarks(row), ...row.history.map((message) => plain(message[2]))].join("\n").normalize("NFC").toLowerCase());
     }
     return texts.get(row);
   }
 
   const codePart = (row, place, value) => row.codes.some(([code]) => code.split(".")[place] === value);
+  // The place of a label among those that have a group; all others are one group behind them. A label itself may be
+  // empty, or hold what an attribute cannot.
+  const places = new Map(systems.map((label, place) => [label, String(place)]));
+  const systemOf = (row) => (row.system === undefined ? "" : places.get(row.system) ?? String(systems.length));
   const tests = {
     fault: (row, value) => codePart(row, 0, value),
     kind: (row, value) => codePart(row, 1, value),
     dependence: (row, value) => row.dependent === (value === "dependent"),
-    system: (row, value) => row.system === value,
+    system: (row, value) => systemOf(row) === value,
   };
 
   function matching() {
     const wanted = new Set(verdicts.filter((box) => box.checked).map((box) => box.value));
     const chosen = selects.filter((select) => select.value);
-    const query = search.value.trim().toLowerCase();
+    const query = search.value.trim().normalize("NFC").toLowerCase();
     return (byId("order").value === "line" ? rows : ranked).filter((row) =>
       wanted.has(row.verdict)
       && chosen.every((select) => tests[select.id](row, select.value))
@@ -81,7 +85,8 @@
   // The marks once more in words, for those who see neither colours nor what appears on hover.
   function listed(row) {
     const groups = new Map();
-    for (const [where, pieces] of [["turn", row.turn], ["rewrite", row.rewrite]]) {
+    const [inTurn, inRewrite] = row.hidden ?? [[], []];  // what the marks upon it hide
+    for (const [where, pieces] of [["turn", [...row.turn, ...inTurn]], ["rewrite", [...row.rewrite, ...inRewrite]]]) {
       for (const piece of pieces) {
         if (typeof piece === "string") continue;
         const [text, status, kind, note, part] = piece;
@@ -118,14 +123,21 @@
     return [make("dt", {}, "History"), make("dd", {class: "history"}, ...items)];
   }
 
+  // How far the finding may be another one than that of the log.
+  function remarks(row) {
+    const otherwise = row.logged && row.logged !== row.verdict;
+    return [otherwise && `judged otherwise now, logged as ${row.logged}`, row.cut && "the log holds the last messages alone"]
+      .filter((part) => part);
+  }
+
   function card(row, number) {
     const heading = make("h3", {id: `row-${number}`},
       make("span", {class: "number"}, `${number}`), " ", make("span", {class: `badge ${row.verdict}`}, row.verdict));
     const codes = make("ul", {class: "codes", "aria-label": "Findings"}, ...row.codes.map(([code, severity]) =>
       make("li", {class: severity}, codeName(code), severity === "minor" ? " (minor)" : "")));
     const place = logs.length > 1 ? `${logs[row.file]}, line ${row.line}` : `line ${row.line}`;
-    const about = [place, row.time && `${row.time} UTC`, row.system,
-      row.dependent ? "needs the conversation" : "complete by itself"].filter((part) => part);
+    const about = [place, row.time && `${row.time} UTC`, row.system === "" ? "(empty)" : row.system,
+      row.dependent ? "needs the conversation" : "complete by itself", ...remarks(row)].filter((part) => part);
     const meta = make("p", {class: "meta"}, ...about.flatMap((part, place) => [place ? " · " : "", make("bdi", {}, part)]));
     if (row.id !== undefined) meta.append(" · ", make("bdi", {class: "id"}, row.id));
     const pair = make("dl", {class: "pair"}, ...historyOf(row),
@@ -168,7 +180,10 @@
     if (event.target !== search && event.target.id !== "shortcuts") update();
   });
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(update));
+  form.addEventListener("reset", () => {
+    const shortcuts = byId("shortcuts"), on = shortcuts.checked;  // a setting, and no filter
+    setTimeout(() => { shortcuts.checked = on; update(); });
+  });
 
   more.addEventListener("click", () => {
     const next = shown;
@@ -203,7 +218,16 @@
   function toggle(verdict) {
     const box = verdicts.find((each) => each.value === verdict);
     box.checked = !box.checked;
+    const place = [...list.children].findIndex((item) => item.contains(document.activeElement));
+    const before = new Set(found.slice(0, place + 1));
     update();
+    if (place >= 0) focusOn(Math.max(0, found.filter((row) => before.has(row)).length - 1));
+  }
+
+  // The turn that had the focus keeps it, or the one before it where it is gone.
+  function focusOn(place) {
+    if (place >= shown) show(place + 1 - shown);
+    (list.children[place]?.querySelector("summary") ?? byId("rows")).focus();
   }
 
   const KEYS = {

@@ -101,10 +101,13 @@ class Calibration:
             InputError: It told no such thing.
         """
         try:
-            confusion = tuple(tuple(int(told["confusion"][h][m]) for m in _VERDICTS) for h in _VERDICTS)
-            return cls(confusion, int(told["unreadable"]), str(told["prompt"]))
+            confusion = tuple(tuple(_count(told["confusion"][h][m]) for m in _VERDICTS) for h in _VERDICTS)
+            found = cls(confusion, _count(told["unreadable"]), str(told["prompt"]))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"calibration: expected what Calibration.to_dict() gave; {error!r}") from None
+        if not found.rows:
+            raise InputError("calibration: expected what Calibration.to_dict() gave; it counts no row")
+        return found
 
     @property
     def _same(self) -> int:
@@ -120,6 +123,12 @@ class Calibration:
     @property
     def _chance(self) -> float:
         return math.fsum(human * model for human, model in zip(*self._margins, strict=True))
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{value!r} is no count")
+    return value
 
 
 def calibration_of(pairs: Iterable[tuple[Verdict, Verdict | None]], prompt: str) -> Calibration:
