@@ -391,7 +391,7 @@ def test_no_process_outlives_the_command(tmp_path: Path, end: str) -> None:
     # A background job of a shell ignores Ctrl-C, and so would its children.
     with subprocess.Popen(command, **options, preexec_fn=_hear_ctrl_c) as process:
         deadline = time.monotonic() + 60
-        while not (tmp_path / "out").exists() or not (tmp_path / "out").stat().st_size:
+        while not any(waiting.stat().st_size for waiting in tmp_path.glob(".out.*")):
             assert time.monotonic() < deadline, "nothing was found in a minute"
             time.sleep(0.1)
         try:
@@ -402,6 +402,8 @@ def test_no_process_outlives_the_command(tmp_path: Path, end: str) -> None:
             said, _ = process.communicate(timeout=60)
             assert process.returncode == (130 if end == "ctrl-c" else -signal.SIGKILL)
             assert b"Traceback" not in said
+            assert not (tmp_path / "out").exists()  # nor is half of it there where the command could still tidy up
+            assert end == "kill" or sorted(tmp_path.iterdir()) == [path]
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)

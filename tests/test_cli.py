@@ -1,6 +1,8 @@
 """The command line: exit codes, logged rewrites in every form, and what happens to lines that cannot be read."""
 
 import json
+import subprocess
+import sys
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -213,6 +215,83 @@ def test_audit_finds_in_a_triple_log_what_was_found_when_it_was_written(tmp_path
     assert [(row["id"], row["timestamp"]) for row in written] == [(row["id"], row["timestamp"]) for row in rows[:5]]
 
 
+def test_audit_says_which_rows_of_a_triple_log_it_judges_otherwise(tmp_path: Path) -> None:
+    telemetry = Telemetry(log=(triples := TripleLog(tmp_path / "triples.jsonl")))
+    guard = Guard(aliases={"IBM": ["Big Blue"]})
+    known, last = ("user", "How long is the Carrowmore ferry?"), ("user", "And the weather?")
+    asked = [
+        ("And what did Big Blue earn in 2023?", "What did IBM earn in 2023?", [("user", "Tell me about Apple.")]),
+        ("Who owns it?", "Who owns the Carrowmore ferry?", [known, *[last, ("assistant", "It was mild.")] * 11]),
+        (KEPT[0], KEPT[1], [("user", "Hello")]),
+    ]
+    logged = [safe_rewrite(*each, guard=guard, telemetry=telemetry).verdict for each in asked]
+    out = tmp_path / "out.jsonl"
+    done = run("audit", str(triples.path), "--out", str(out), "--html", str(tmp_path / "page.html"), "--jobs", "2")
+    written = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    otherwise = [row["verdict"] != verdict for row, verdict in zip(written, logged, strict=True)]
+    assert otherwise == [True, True, False]
+    assert [row["logged_verdict"] for row in written] == logged
+    assert [row.get("history_cut") for row in written] == [None, True, None]
+    said = "2 rows are judged otherwise now, of 3 with a verdict in the log."
+    cut = "1 row is judged by the last messages alone: the log holds no more of the history."
+    page = (tmp_path / "page.html").read_text("utf-8")
+    for text in (" ".join(done.stdout.split()), page):
+        assert said in text
+        assert cut in text
+    assert page.count('"logged":"preserved"') == 3
+    assert page.count('"cut":true') == 1
+
+
+def test_audit_of_a_log_without_verdicts_says_nothing_of_them(tmp_path: Path) -> None:
+    done = run("audit", str(log(tmp_path, triple(KEPT), {**triple(LOST), "history_turns": None, "verdict": ["odd"]})))
+    assert "otherwise" not in done.stdout
+    assert "the last messages alone" not in done.stdout
+
+
+def test_a_log_of_first_turns_alone_is_no_wrong_usage(tmp_path: Path) -> None:
+    done = run("audit", str(log(tmp_path, {"original": "Where is it?", "rewrite": None})))
+    assert (done.exit_code, done.stdout.strip()) == (0, "0 checked, 1 without a rewrite, 0 lines could not be read")
+
+
+MANY_DIGITS = '{"original": "a", "rewrite": "b", "n": ' + "1" * 5_000 + "}"
+
+
+def test_one_line_that_cannot_be_read_stops_nothing(tmp_path: Path) -> None:
+    path = log(tmp_path, MANY_DIGITS, {"id": ["a"], "answer": "b"}, {**triple(KEPT), "id": ["a"]})
+    done = run("audit", str(path), "--out", str(tmp_path / "out.jsonl"))
+    assert "line 1: not JSON that can be read: a number has too many digits" in done.stderr
+    assert "1 checked, 1 line could not be read" in done.stdout
+    assert json.loads((tmp_path / "out.jsonl").read_text("utf-8").splitlines()[1])["id"] is None
+
+
+def test_targets_are_replaced_at_the_end_or_stay_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, out, page = log(tmp_path, triple(KEPT)), tmp_path / "out.jsonl", tmp_path / "page.html"
+    out.write_text("old", "utf-8")
+    out.chmod(0o640)
+    page.symlink_to(tmp_path / "real.html")
+    (tmp_path / "real.html").write_text("old", "utf-8")
+    before = sorted(tmp_path.iterdir())
+    with monkeypatch.context() as broken:
+        broken.setattr("rewriteguard.report.page.Page.write", lambda *_: 1 / 0)
+        assert runner.invoke(app, ["audit", str(path), "--out", str(out), "--html", str(page)]).exit_code == 1
+    assert [each.read_text("utf-8") for each in (out, page)] == ["old", "old"]
+    assert sorted(tmp_path.iterdir()) == before
+    assert run("audit", str(path), "--out", str(out), "--html", str(page)).exit_code == 0
+    assert sorted(tmp_path.iterdir()) == before
+    assert page.is_symlink()
+    assert page.read_text("utf-8").startswith("<!doctype html>")
+    assert json.loads(out.read_text("utf-8"))["verdict"] == "preserved"
+    assert out.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="this system has no /dev/stdout")
+def test_a_device_is_written_to(tmp_path: Path) -> None:
+    path = log(tmp_path, triple(KEPT))
+    command = [sys.executable, "-m", "rewriteguard", "audit", str(path), "--out", "/dev/stdout"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert '"verdict": "preserved"' in done.stdout
+
+
 def test_audit_with_a_system_that_no_line_has(tmp_path: Path) -> None:
     path = log(tmp_path, {"original": "a", "rewrites": {"t5": "b"}})
     done = run("audit", str(path), "--system", "t6")
@@ -240,6 +319,9 @@ def test_audit_never_overwrites_its_log(tmp_path: Path) -> None:
         ({"turn": "a", "rewrite": ["b", 5]}, "the rewrite is a list, not text"),
         ({"turn": "a", "rewrite": []}, "the rewrite is a list, not text"),
         ({"turn": "a", "rewrite": "b", "capture": "hash"}, "it was logged with capture='hash'"),
+        ({"turn": "__REDACTION_FAILED__", "rewrite": "a"}, "its redactor failed"),
+        ({"turn": "a", "rewrite": ["a", "__REDACTION_FAILED__"]}, "its redactor failed"),
+        ({"turn": "a", "rewrite": "a", "history": [["user", "__REDACTION_FAILED__"]]}, "its redactor failed"),
     ],
 )
 def test_rows_that_cannot_be_read(row: dict[str, Any], message: str) -> None:

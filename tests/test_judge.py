@@ -18,7 +18,8 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from fakes import HISTORY, FakeGuard, probe
-from rewriteguard import Calibration, GuardedSearch, HistoryError, InputError, Judge, Telemetry, Verdict
+from rewriteguard import Calibration, GuardedSearch, HistoryError, InputError, Judge, Telemetry, TripleLog, Verdict
+from rewriteguard.audit import read_log
 from rewriteguard.telemetry.agreement import calibration_of
 from rewriteguard.telemetry.question import PROMPT, AnswerError, messages_of, verdict_in
 
@@ -148,6 +149,56 @@ def test_a_model_that_fails_or_babbles_breaks_nothing_and_is_counted(seen, answe
         search = searching(judge)
         assert [search.run(TURN, HISTORY).items for _ in range(2)] == [["a", "b"]] * 2
     assert (errors(seen), judged(seen)) == ({("judge", error): 2}, {})
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError(), SystemExit(), KeyboardInterrupt()])
+def test_a_call_that_is_cancelled_does_not_end_the_judge(error):
+    told = []
+
+    class Once:
+        def invoke(self, messages, config):
+            if not told:
+                raise error
+            return "preserved"
+
+    with Judge(Once(), 1, calibration=CALIBRATED, waiting=2) as judge:
+        judge.ask_later([], told.append)
+        while judge._line._worker is not None:
+            time.sleep(0.001)
+        judge.ask_later([], told.append)
+    assert [type(told[0]), *told[1:]] == [AnswerError, P]
+    assert type(error).__name__ in str(told[0])
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_one_who_is_told_and_raises_does_not_end_the_judge():
+    told = []
+    with Judge(Model(answer="preserved"), 1, calibration=CALIBRATED) as judge:
+        judge.ask_later([], lambda outcome: 1 / 0)
+        while judge._line._worker is not None:
+            time.sleep(0.001)
+        judge.ask_later([], told.append)
+    assert told == [P]
+
+
+def test_the_guard_s_own_log_is_no_human_label(tmp_path):
+    log, model = TripleLog(tmp_path / "triples.jsonl"), Model(answer="preserved")
+    searching(None, log=log).run(TURN, HISTORY)
+    (row,) = read_log(log.path)
+    with pytest.raises(InputError, match="label: expected"):
+        Judge(model, 1).calibrate([row])
+    assert Judge(model, 1).calibrate([{**row, "label": "changed"}]).confusion[1] == (1, 0, 0)
+
+
+def test_calibration_shows_as_much_of_the_history_as_a_retrieval():
+    talk = [(("user", "assistant")[place % 2], f"message {place} " * 1_200) for place in range(50)]
+    model = Model(answer="uncertain")
+    judge = Judge(model, 1)
+    judge.calibrate([{**ROW, "history": talk}])
+    searching(judge).run(TURN, talk)
+    judge.close()
+    calibrated, retrieved = ([message.content for message in messages] for messages in model.asked)
+    assert calibrated == retrieved
 
 
 def test_a_closed_judge_asks_no_more_and_leaves_no_thread(seen):
@@ -310,18 +361,18 @@ def test_nothing_is_asked_or_shown_before_the_judge_is_calibrated(seen, caplog):
         search.run(TURN, HISTORY)
     assert (model.asked, judged(seen)) == ([], {})
     assert caplog.messages.count("the judge is not asked: it is not calibrated") == 1
-    judge.calibrate([{"original": "Is it open?", "rewrite": "Is the quay open?", "verdict": "changed"}])
+    judge.calibrate([{"original": "Is it open?", "rewrite": "Is the quay open?", "label": "changed"}])
     search.run(TURN, HISTORY)
     judge.close()
     assert judged(seen) == {("uncertain", "changed"): 1}
 
 
-ROW = {"history": HISTORY, "original": TURN, "rewrite": REWRITE, "verdict": "preserved"}
+ROW = {"history": HISTORY, "original": TURN, "rewrite": REWRITE, "label": "preserved"}
 
 
 def test_calibration_asks_about_every_row_in_full():
     model = Model(answer="preserved")
-    found = Judge(model, 0.0, U).calibrate([ROW, {**ROW, "turn": 3, "verdict": Verdict.CHANGED}])
+    found = Judge(model, 0.0, U).calibrate([ROW, {**ROW, "turn": 3, "label": Verdict.CHANGED, "verdict": P}])
     assert found.confusion == ((1, 0, 0), (1, 0, 0), (0, 0, 0))
     asked = data_of([(message.type, message.content) for message in model.asked[0]])
     assert asked["history"] == [{"role": role, "content": text} for role, text in HISTORY]
@@ -332,7 +383,10 @@ def test_calibration_asks_about_every_row_in_full():
     ("row", "error", "message"),
     [
         ("a", InputError, r"rows\[1\]: expected a mapping, got str"),
-        ({**ROW, "verdict": "good"}, InputError, r"rows\[1\]: verdict: expected .*, got 'good'"),
+        ({**ROW, "label": "good"}, InputError, r"rows\[1\]: label: expected .*, got 'good'$"),
+        ({**ROW, "label": None, "verdict": "changed"}, InputError, r"label: .* 'verdict' is what the guard said"),
+        ({**ROW, "capture": "hash"}, InputError, r"rows\[1\]: it was logged with capture='hash'"),
+        ({**ROW, "original": "__REDACTION_FAILED__"}, InputError, r"rows\[1\]: its redactor failed"),
         ({**ROW, "original": None}, InputError, r"rows\[1\]: turn"),
         ({**ROW, "rewrite": None}, InputError, r"rows\[1\]: rewrite"),
         ({**ROW, "history": "User: hi"}, HistoryError, r"rows\[1\]: history"),
@@ -392,7 +446,12 @@ def test_a_calibration_is_kept_as_json_and_explained():
     lines = found.explain().split("\n")
     assert lines[0] == "1515 rows, 1 without a verdict; agreement 99.6%"
     assert lines[4].split() == ["changed", "2", "1,500", "0"]
-    for told in ({}, {**found.to_dict(), "confusion": {"preserved": 3}}, {**found.to_dict(), "unreadable": "many"}):
+    kept = found.to_dict()
+    no_rows = {human: dict.fromkeys(row, 0) for human, row in kept["confusion"].items()}
+    less = {**kept["confusion"], "changed": {**kept["confusion"]["changed"], "changed": -1}}
+    part = {**kept["confusion"], "changed": {**kept["confusion"]["changed"], "changed": 1.5}}
+    odd = [{**kept, "confusion": confusion} for confusion in ({"preserved": 3}, no_rows, less, part)]
+    for told in ({}, *odd, {**kept, "unreadable": "many"}, {**kept, "unreadable": -3}):
         with pytest.raises(InputError, match="calibration: expected what"):
             Calibration.from_dict(told)
 
@@ -403,6 +462,7 @@ def test_against_the_human_labels_with_recorded_answers(shared: Path):
     if not path.exists():
         pytest.skip("the labelled rewrites are not there")
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    rows = [{**row, "label": row["verdict"]} for row in rows]
     model = FakeListChatModel(responses=[row["raters"][1] for row in rows])
     judge = Judge(model, 0.1)
     found = judge.calibrate(rows)

@@ -26,10 +26,10 @@ from rewriteguard.audit import Line, Tally, read_row
 from rewriteguard.cli import app
 from rewriteguard.evaluation.figure import share
 from rewriteguard.evaluation.vocabulary import UnknownWords, words_of
+from rewriteguard.moment import moment_of
 from rewriteguard.report.chart import HEIGHT, WIDTH, charts
 from rewriteguard.report.entry import Entry, entry_of, rank
-from rewriteguard.report.marks import Mark, marks_of_rewrite, marks_of_turn, pieces
-from rewriteguard.report.moment import moment_of
+from rewriteguard.report.marks import Mark, hidden, marks_of_rewrite, marks_of_turn, pieces
 from rewriteguard.report.page import Page
 from rewriteguard.report.summary import Summary
 
@@ -253,6 +253,44 @@ def test_the_shorter_mark_shows_and_the_interrupted_one_says_so() -> None:
     ]
 
 
+def test_what_other_marks_hide_is_told_all_the_same(guard: Guard) -> None:
+    marks = [
+        Mark(6, 9, "dropped", "topic"),
+        Mark(6, 9, "drifted"),
+        Mark(0, 14, "question_lost", note="a"),
+        Mark(3, 3, "b"),
+    ]
+    text = "a new red dome"
+    assert hidden(marks, pieces(text, marks), text) == [
+        [text, "question_lost", "", "a"],
+        ["red", "dropped", "topic", ""],
+    ]
+    far = "Which domes were open? " + "Are they tall? " * 100 + "Which were not open in 2019?"
+    shown = entry(guard, {"original": far, "rewrite": "Which domes were open?"}).shown
+    assert "2019" in [words.removeprefix("in ") for words, *_ in shown["hidden"][0]]
+    assert "hidden" not in entry(guard, ROWS[0]).shown
+
+
+def test_words_are_not_marked_within_longer_ones(guard: Guard) -> None:
+    for turn, rewrite, said, words in [
+        ("How many people work there?", "How many people work at the Art Museum?", "A party at the Art Museum.", "Art"),
+        ("Who runs it?", "Who runs it in May?", "It may rain, maybe, and Maybelle says: in May it is dry.", "May"),
+        ("And how old is he?", "How old is Al?", "Is Vital Al's brother?", "Al"),
+    ]:
+        found = marked(
+            entry(guard, {"original": turn, "rewrite": rewrite, "history": [["user", said]]}).shown["history"][0][2]
+        )
+        assert any(words in text for text, _ in found), found
+        for text, _ in found:
+            assert re.search(rf"\b{re.escape(text)}\b", said)
+    (fill,) = guard.check("And how old is he?", "How old is Al?", [("user", "Is Vital Al's brother?")]).checked.fills
+    assert (fill.start, fill.end) == (9, 11)
+    (fill,) = guard.check(
+        "And how old is he?", "How old is Al?", [("user", "Is Al old?"), ("assistant", "Vital.")]
+    ).checked.fills
+    assert (fill.turn, fill.start, fill.end) == (0, 3, 5)
+
+
 def test_long_texts_are_cut_and_say_by_how_much(guard: Guard) -> None:
     long = "Which domes were open? " * 400
     shown = entry(guard, {"original": long, "rewrite": long, "history": [["user", "a" * 900 + " Corvel"]]}).shown
@@ -334,6 +372,7 @@ def test_without_jinja_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Mo
         (["--vocabulary", "words"], "--vocabulary: only the page of --html shows"),
         (["--html", "page", "--vocabulary", "none"], "No such file"),
         (["--html", "page", "--vocabulary", "bytes"], "--vocabulary: bytes is not UTF-8"),
+        (["--html", "page", "--vocabulary", "empty"], "vocabulary: expected the words of the corpus, found none"),
         (["--html", "no/page"], "No such file"),
     ],
 )
@@ -342,6 +381,7 @@ def test_wrong_usage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list
     Path("log.jsonl").write_text(json.dumps(ROWS[0]), "utf-8")
     Path("words").write_text("dome", "utf-8")
     Path("bytes").write_bytes(b"\xff\xfe")
+    Path("empty").write_text("\n - \n", "utf-8")
     done = run("audit", "log.jsonl", *args)
     assert done.exit_code == 2
     assert message in " ".join(done.stderr.split())
@@ -359,6 +399,17 @@ def test_words_that_no_document_holds() -> None:
     found = {word.word: (word.rows, word.by_user, word.places) for word in unknown.most_frequent()}
     assert found == {"straße": (1, 1, [1]), "strasse": (1, 0, [1]), "domes": (1, 0, [2])}
     assert "domes" in next(word.example for word in unknown.most_frequent() if word.word == "domes")
+
+
+def test_words_in_letters_and_accents_are_those_in_one_character(guard: Guard) -> None:
+    one, apart = "café", "cafe\u0301"
+    for known, said in ((one, apart), (apart, one)):
+        unknown = UnknownWords([known])
+        unknown.add(entry(guard, {"original": "Where?", "rewrite": said}))
+        assert unknown.most_frequent() == []
+    unknown = UnknownWords(["tea"])
+    unknown.add(entry(guard, {"original": "Where?", "rewrite": "Which of these places " * 10 + apart}))
+    assert one in next(word.example for word in unknown.most_frequent() if word.word == one)
 
 
 def test_possessives_and_contractions_are_no_words() -> None:
@@ -426,6 +477,8 @@ def test_points_of_a_chart_lie_where_the_shares_are() -> None:
         ("2024-05-06", "2024-05-06T00:00"),
         (1714990800, "2024-05-06T10:20"),
         (1714990800000, "2024-05-06T10:20"),
+        (1712031151012, "2024-04-02T04:12"),
+        ("20240506", "2024-05-06T00:00"),
         (1714990800.5, "2024-05-06T10:20"),
         *((value, None) for value in ("yesterday", 0, True, 1e300, float("nan"), [1], "0001-01-01T00:00+05:00", None)),
     ],
@@ -480,10 +533,23 @@ def test_a_long_log_takes_no_more_memory(tmp_path: Path, guard: Guard) -> None:
 
 def test_a_label_for_each_row_makes_no_endless_table() -> None:
     summary = Summary()
-    for number in range(500):
+    for number in range(12_000):
         summary.add(Entry(0, number, Verdict.PRESERVED, (), (), f"run {number}", False, None, "", "", {}))
-    assert len(summary.groups("system")) == 101
-    assert sum(group.rows for group in summary.groups("system")) == 500
+    groups = summary.groups("system")
+    assert len(groups) == 101
+    assert (groups[-1].name, groups[-1].value, groups[-1].rows) == ("(others)", "100", 11_900)
+
+
+def test_the_most_frequent_labels_have_groups_also_where_they_come_last() -> None:
+    summary = Summary()
+    for number, label in enumerate([*(f"run {number}" for number in range(200)), *["prod"] * 60]):
+        summary.add(Entry(0, number, Verdict.CHANGED, (), (), label, False, None, "", "", {}))
+    groups = summary.groups("system")
+    assert [(group.name, group.value, group.rows) for group in (groups[0], groups[-1])] == [
+        ("prod", "0", 60),
+        ("(others)", "100", 101),
+    ]
+    assert [group.name for group in groups[:-1]] == summary.systems()
 
 
 def test_the_page_of_a_conversation_log_counts_what_the_terminal_shows(shared: Path, tmp_path: Path) -> None:

@@ -158,7 +158,10 @@ def test_in_langchain_the_id_is_the_run_s_and_the_session_the_thread(log, monkey
 
 def test_ids_of_items_of_every_kind():
     content = Content(Capture.FULL)
-    told = partial(triples._id, content=content)
+
+    def told(item, key):
+        return triples._Identities(key, content.text).of(item)
+
     assert told("no-card", None) == "no-card"
     assert told(17, None) == "17"
     assert told({"id": 4, "text": "a"}, lambda item: "other") == "4"
@@ -168,6 +171,22 @@ def test_ids_of_items_of_every_kind():
     assert re.fullmatch("text:[0-9a-f]{16}", long)
     assert long == told("word " * 100, None) != told("word " * 101, None)
     assert told({"text": "a"}, lambda item: 1 / 0) == "unreadable"
+
+
+def test_the_redactor_gets_each_id_once(log, monkeypatch):
+    monkeypatch.setattr(spans, "tracer", trace.NoOpTracer)  # spans have their texts redacted apart
+    documents = [SimpleNamespace(id=f"leaf-{place}", page_content="The second permit.") for place in range(100)]
+    asked = []
+
+    def redact(text):
+        asked.append(text)
+        return text
+
+    guarded(Telemetry(redact=redact, log=log), find=lambda query: documents).run(TURN, HISTORY)
+    (row,) = rows(log)
+    assert [arm["count"] for arm in row["arms"]] == [100, 100, 100]
+    assert row["results"] == {"count": 100, "ids": [f"leaf-{place}" for place in range(20)]}
+    assert [text for text in asked if text.startswith("leaf-")] == row["results"]["ids"]
 
 
 def test_a_long_history_is_cut_to_its_last_messages(log):
@@ -256,6 +275,32 @@ def test_answers_are_joined_to_their_lines(log, tmp_path):
     joined = {row["id"]: row["answer"] for row in read_log(log.path, elsewhere)}
     assert joined == {first.id: "Eleven.", second.id: "Nine."}
     assert [row["answer"] for row in read_log(log.path)] == ["Eleven.", None]
+
+
+def test_the_latest_answer_counts_in_whatever_order_the_files_are_read(tmp_path):
+    answers = [("early", "2024-05-06T10:00:01+00:00"), ("late", "2024-05-06T10:00:02+00:00"), ("undated", None)]
+    paths = [tmp_path / name for name, _ in answers]
+    for path, (name, at) in zip(paths, answers, strict=True):
+        path.write_text(json.dumps({"id": "i", "timestamp": at, "answer": name}) + "\n", "utf-8")
+    asked = tmp_path / "asked"
+    asked.write_text('{"id": "i", "original": "a", "rewrite": "b"}\n', "utf-8")
+    for order in (paths, paths[::-1]):
+        assert [row["answer"] for row in read_log(asked, *order)] == ["late"]
+
+
+@pytest.mark.parametrize("identity", [None, ["a"], {}, True])
+def test_what_is_no_id_joins_no_answer(tmp_path, identity):
+    path = tmp_path / "log"
+    rows_ = [{"id": identity, "answer": "another's"}, {"id": "", "answer": "b"}, {"id": identity, "original": "a"}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in [*rows_, {"original": "a"}]), "utf-8")
+    assert [row["answer"] for row in read_log(path)] == [None, None]
+
+
+def test_a_line_with_too_many_digits_is_left_out_and_told(tmp_path, caplog):
+    path = tmp_path / "log"
+    path.write_text('{"n": ' + "1" * 5_000 + '}\n{"id": "i", "original": "a"}\n', "utf-8")
+    assert [row["id"] for row in read_log(path)] == ["i"]
+    assert "line 1: not JSON that can be read: a number has too many digits" in caplog.text
 
 
 def test_an_answer_without_a_log_or_that_is_no_text_breaks_nothing(log, caplog, monkeypatch):

@@ -10,9 +10,11 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewriteguard.assessment import Profile
+from rewriteguard.answers import identity_in, is_answer, latest_answers
+from rewriteguard.assessment import Profile, Verdict
 from rewriteguard.conversation import Conversation
 from rewriteguard.errors import HistoryError, RewriteGuardError
+from rewriteguard.telemetry.content import REDACTION_FAILED
 
 if TYPE_CHECKING:
     import os
@@ -41,6 +43,8 @@ class Triple:
         timestamp: The row's own `timestamp`, as it stands there; None where it has none.
         system: What wrote the rewrite; None where neither the caller nor the log says.
         profile: What kind of rewriter wrote it.
+        logged: The row's own `verdict`; None where it has none.
+        is_cut: Whether the log kept fewer messages of the history than there were.
     """
 
     id: str | None
@@ -50,6 +54,8 @@ class Triple:
     timestamp: str | None = None
     system: str | None = None
     profile: Profile = Profile.CONDENSE
+    logged: Verdict | None = None
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +73,51 @@ class Line:
 
 @dataclass(slots=True)
 class Tally:
-    """What was counted over a log; all counts are rows, a row with two faults counts under both."""
+    """What was counted over a log; all counts are rows, a row with two faults counts under both.
+
+    Attributes:
+        verdicts: By what the guard says now.
+        faults: By fault.
+        kinds: By kind of token that a finding is about.
+        without_rewrite: Those that hold no rewrite.
+        unreadable: Those that cannot be read.
+        logged: Those that were checked and have a verdict of their own in the log.
+        otherwise: Those of them whose own verdict is another one.
+        cut: Those that were checked with a part of their history, since the log holds no more.
+    """
 
     verdicts: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
     without_rewrite: int = 0
     unreadable: int = 0
+    logged: int = 0
+    otherwise: int = 0
+    cut: int = 0
 
     @property
     def checked(self) -> int:
         """The number of rows that got a verdict."""
         return self.verdicts.total()
 
-    def add(self, assessment: Assessment) -> None:
+    def remarks(self) -> list[str]:
+        """Sentences that say how far the findings are those of the log; none where they are, or it has none."""
+        found = []
+        if self.otherwise:
+            found.append(
+                f"{_rows_are(self.otherwise)} judged otherwise now, of {self.logged:,} with a verdict in the log."
+            )
+        if self.cut:
+            found.append(
+                f"{_rows_are(self.cut)} judged by the last messages alone: the log holds no more of the history."
+            )
+        return found
+
+    def add(self, triple: Triple, assessment: Assessment) -> None:
         """Counts one finding."""
+        self.logged += triple.logged is not None
+        self.otherwise += triple.logged not in (None, assessment.verdict)
+        self.cut += triple.is_cut
         self.verdicts[assessment.verdict.value] += 1
         self.faults.update(sorted({violation.fault.value for violation in assessment.violations}))
         self.kinds.update(sorted({violation.kind.value for violation in assessment.violations if violation.kind}))
@@ -93,6 +129,13 @@ class Tally:
         self.kinds.update(other.kinds)
         self.without_rewrite += other.without_rewrite
         self.unreadable += other.unreadable
+        self.logged += other.logged
+        self.otherwise += other.otherwise
+        self.cut += other.cut
+
+
+def _rows_are(count: int) -> str:
+    return f"{count:,} row{' is' if count == 1 else 's are'}"
 
 
 def read_lines(lines: Iterable[bytes], systems: Sequence[str] = (), file: int = 0) -> Iterator[Line]:
@@ -110,7 +153,7 @@ def read_lines(lines: Iterable[bytes], systems: Sequence[str] = (), file: int = 
             continue
         try:
             row = read_object(raw)
-            if _is_answer(row):
+            if is_answer(row):
                 continue
             read = [Line(number, triple=read_row(row, system), file=file) for system in systems or (None,)]
         except (LineError, HistoryError) as error:
@@ -122,27 +165,27 @@ def read_log(*paths: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     """The lines of triple logs in their order as they were written, each with the `answer` of the same id.
 
     The files are read twice, and the answers are held meanwhile. `answer` is None where none was logged; where several
-    were, the last counts. A line that cannot be read is left out and told as a warning: at most the last one of a file
-    whose process was killed.
+    were, that of the latest `timestamp` counts, in whatever file it stands. A line that cannot be read is left out and
+    told as a warning: at most the last one of a file whose process was killed.
 
     Raises:
         OSError: A file cannot be read.
     """
-    answers = {
-        row["id"]: row["answer"] for _, row in _rows(paths) if not isinstance(row, LineError) and _is_answer(row)
-    }
+    answers = latest_answers(row for _, row in _rows(paths) if not isinstance(row, LineError))
     for place, row in _rows(paths):
         if isinstance(row, LineError):
             _log.warning("%s: %s", place, row)
-        elif not _is_answer(row):
-            yield {**row, "answer": row.get("answer", answers.get(row.get("id")))}
+        elif not is_answer(row):
+            identity = identity_in(row)
+            yield {"answer": None if identity is None else answers.get(identity), **row}
 
 
 def read_row(row: Mapping[str, Any], system: str | None = None) -> Triple | None:
     """The triple of one row; None where the row holds no rewrite by that system.
 
     Raises:
-        LineError: The row has no turn, or its rewrite or date has another type.
+        LineError: The row has no turn or holds what a redactor that failed left, or its rewrite or date has another
+            type.
         HistoryError: The history has a shape that cannot be read.
     """
     turn = next((row[key] for key in ("original", "turn") if isinstance(row.get(key), str)), None)
@@ -158,9 +201,18 @@ def read_row(row: Mapping[str, Any], system: str | None = None) -> Triple | None
     if not isinstance(rewrite, str | tuple):
         raise LineError(f"the rewrite is {json_type(rewrite)}, not text")
     conversation = Conversation.read(turn, row.get("history"))
-    identifier, timestamp = (None if row.get(name) is None else str(row[name]) for name in ("id", "timestamp"))
-    label = _label(row) if system is None else system
-    return Triple(identifier, conversation, rewrite, _date(row), timestamp, label, _profile(row))
+    _check_redacted(conversation, rewrite)
+    return Triple(
+        id=identity_in(row),
+        conversation=conversation,
+        rewrite=rewrite,
+        reference_date=_date(row),
+        timestamp=None if row.get("timestamp") is None else str(row["timestamp"]),
+        system=_label(row) if system is None else system,
+        profile=_profile(row),
+        logged=_logged(row) if system is None else None,
+        is_cut=_turns(row) > len(conversation.history),
+    )
 
 
 def systems_of(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -195,6 +247,24 @@ def _date(row: Mapping[str, Any]) -> date | None:
         raise LineError(f"reference_date: expected YYYY-MM-DD, got {text!r}") from None
 
 
+def _check_redacted(conversation: Conversation, rewrite: str | tuple[str, ...]) -> None:
+    """Raises where a redactor failed and left no text: two such texts would be equal, and found preserved."""
+    rewrites = (rewrite,) if isinstance(rewrite, str) else rewrite
+    if REDACTION_FAILED in (conversation.turn, *rewrites, *(message.text for message in conversation.history)):
+        raise LineError("its redactor failed when it was logged, so that there are no words to check")
+
+
+def _logged(row: Mapping[str, Any]) -> Verdict | None:
+    verdict = row.get("verdict")
+    return Verdict(verdict) if verdict in tuple(Verdict) else None
+
+
+def _turns(row: Mapping[str, Any]) -> int:
+    """How many messages the history had; 0 where the log does not say."""
+    turns = row.get("history_turns")
+    return turns if isinstance(turns, int) else 0
+
+
 def _label(row: Mapping[str, Any]) -> str | None:
     return next((row[key] for key in ("rewriter", "system") if isinstance(row.get(key), str)), None)
 
@@ -204,11 +274,6 @@ def _profile(row: Mapping[str, Any]) -> Profile:
     if name not in tuple(Profile):
         raise LineError(f"profile: expected one of {', '.join(Profile)}, got {name!r}")
     return Profile(name)
-
-
-def _is_answer(row: Mapping[str, Any]) -> bool:
-    """Whether a line holds the answer to a turn that stands on another line."""
-    return "id" in row and "answer" in row and row.keys().isdisjoint(("original", "turn", "rewrite", "verdict"))
 
 
 def _rows(paths: Iterable[str | os.PathLike[str]]) -> Iterator[tuple[str, dict[str, Any] | LineError]]:
@@ -253,6 +318,8 @@ def _parsed(raw: bytes) -> dict[str, Any]:
         raise LineError(f"not JSON: {error.msg} (column {error.colno})") from None
     except RecursionError:
         raise LineError("not JSON: nested too deeply") from None
+    except ValueError:  # Python reads no whole number of more than some thousand digits
+        raise LineError("not JSON that can be read: a number has too many digits") from None
     if not isinstance(value, dict):
         raise LineError(f"expected a JSON object, got {json_type(value)}")
     return value

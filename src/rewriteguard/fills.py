@@ -9,6 +9,7 @@ from rewriteguard.assessment import Fill
 from rewriteguard.conversation import Message, Role
 from rewriteguard.grounding import source_of_words
 from rewriteguard.language import lexicon
+from rewriteguard.phrase_search import find_words
 from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import Pointer, Reference, open_references, ordinal_of
 from rewriteguard.scene import Scene, lower_of, new_words, phrases_of, reference_evidence, run_evidence
@@ -57,8 +58,7 @@ def fills_of(scene: Scene) -> Iterable[Fill]:
         if message is None:
             continue
         pointing = reference_evidence("turn", scene.turn, reference).text if reference.first < reference.last else ""
-        found = re.search(re.escape(words), message.text, re.IGNORECASE)
-        start, end = found.span() if found else (None, None)
+        start, end = find_words(words, message.text) or (None, None)
         yield Fill(pointing, words, message.index, message.role.value, start, end)
 
 
@@ -129,8 +129,9 @@ def _names_item(vocabulary: Vocabulary, item: Sequence[Word], others: Sequence[S
 
 
 def _speaker(words: str, past: Past) -> Message | None:
-    """The latest message that holds `words` as they are."""
-    return next((m for m in reversed(past.messages) if words.casefold() in m.text.casefold()), None)
+    """The latest message that holds `words` as they are; one that holds them in longer words where there is none."""
+    holding = [m for m in reversed(past.messages) if words.casefold() in m.text.casefold()]
+    return next((m for m in holding if find_words(words, m.text)), next(iter(holding), None))
 
 
 def _supporter(phrase: Sequence[Word], past: Past) -> Message | None:

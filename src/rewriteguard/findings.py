@@ -41,7 +41,8 @@ class Part:
     Attributes:
         tally: What was counted.
         records: One for each line that was checked or could not be read, in order: `file` (its place among those that
-            are read), `line` and either `error` or the `id`, the `timestamp` where there is one, and the finding.
+            are read), `line` and either `error` or the `id`, where there are any the `timestamp`, the `system`, the
+            `logged_verdict` and `history_cut`, and the finding.
         views: What `view` made of each line that was checked, in order.
     """
 
@@ -158,7 +159,7 @@ def _checked(part: Sequence[Line], view: View | None, guard: Guard | None = None
             tally.without_rewrite += 1
         else:
             assessment = next(found)
-            tally.add(assessment)
+            tally.add(line.triple, assessment)
             about = _about(line.triple)
             records.append({**place, "id": line.triple.id, **about, **assessment.to_dict()})
             if view is not None:
@@ -166,9 +167,11 @@ def _checked(part: Sequence[Line], view: View | None, guard: Guard | None = None
     return Part(tally, tuple(records), tuple(views))
 
 
-def _about(triple: Triple) -> dict[str, str]:
-    told = {"timestamp": triple.timestamp, "system": triple.system}
-    return {name: value for name, value in told.items() if value is not None}
+def _about(triple: Triple) -> dict[str, Any]:
+    logged = None if triple.logged is None else triple.logged.value
+    told = {"timestamp": triple.timestamp, "system": triple.system, "logged_verdict": logged}
+    cut = {"history_cut": True} if triple.is_cut else {}
+    return {name: value for name, value in told.items() if value is not None} | cut
 
 
 def _row(triple: Triple) -> Row:

@@ -71,7 +71,7 @@ def new_judge() -> Judge:
     """A judge of every verdict, calibrated on two rows."""
     judge = Judge(Model(), 1, only=None)
     rows = [(GOOD, Verdict.PRESERVED), (NO_YEAR, Verdict.CHANGED)]
-    judge.calibrate({"turn": TURN, "rewrite": rewrite, "verdict": label} for rewrite, label in rows)
+    judge.calibrate({"turn": TURN, "rewrite": rewrite, "label": label} for rewrite, label in rows)
     return judge
 
 

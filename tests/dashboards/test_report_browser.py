@@ -290,13 +290,118 @@ def test_hostile_words_are_only_words(browser: Browser, tmp_path: Path) -> None:
     assert browser.requests() == [target.as_uri()]
     shown = "\n".join(browser.texts("#list article"))
     assert all(text.split("\u202e")[0] in shown for text in HOSTILE)
-    browser.choose("system", HOSTILE[0])
+    browser.choose("system", str(sorted(HOSTILE).index(HOSTILE[0])))
     assert len(browser.all("#list article")) == 1
     # Were anything ever taken for markup, the page's own policy would still not let it run.
     browser.js(
         "const s = document.createElement('script'); s.textContent = 'window.hacked = 9'; document.body.append(s)"
     )
     assert browser.js("return window.hacked === undefined")
+
+
+def page_of(tmp_path: Path, rows: list[dict[str, Any]], *args: str) -> Path:
+    log, target = tmp_path / "log.jsonl", tmp_path / "page.html"
+    log.write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
+    assert CliRunner().invoke(app, ["audit", str(log), "--html", str(target), *args]).exit_code == 0
+    return target
+
+
+ASKED = {"original": "Is it open in 2023?", "rewrite": "Is it open in 2023?"}
+
+
+def test_every_system_leads_to_its_rows(browser: Browser, tmp_path: Path) -> None:
+    labels = {"prod": 30, "": 9, "a\r\nb": 8, "a\nb": 7, " lead": 6, "(others)": 5, "m\ud800": 4}
+    many = [f"commit {number:03}" for number in range(100)]
+    rows = [
+        {**ASKED, "rewriter": label} for label in (*many, *(label for label, n in labels.items() for _ in range(n)))
+    ]
+    browser.open(page_of(tmp_path, [*rows, ASKED]))
+    links = browser.all("#found a[data-filter=system]")
+    assert len(links) == 101
+    assert all(link.text for link in links)
+    for place, expected in [*enumerate(labels.values()), (7, 1), (100, 7)]:
+        browser.js("arguments[0].click()", links[place])
+        most = min(expected, 25)
+        ready = f"{most} of {expected} shown, {len(rows) + 1} in all"
+        WebDriverWait(browser.driver, 5).until(lambda _, ready=ready: browser.count == ready)
+    assert "(empty)" in browser.texts("#found a[data-filter=system]")
+
+
+def test_the_focus_stays_where_a_key_takes_rows_away(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    verdict = "return document.activeElement.closest('article')?.className"
+    browser.one("body").send_keys("j")
+    browser.press("j", "j")
+    words = browser.js("return document.activeElement.closest('article').querySelector('.said').textContent")
+    browser.press("p")
+    assert browser.focus.startswith("Evidence of turn 3")
+    browser.press("c")
+    assert browser.focus.startswith("Evidence of turn 1")
+    assert browser.js(verdict) == "card uncertain"
+    browser.press("c", "u")
+    assert browser.js(verdict) == "card changed"
+    browser.press("c")
+    assert browser.focus == "rows"
+    browser.one("#filters [type=reset]").click()
+    assert words in browser.js("return document.querySelector('#list').textContent")
+
+
+def test_clearing_the_filters_leaves_the_keys_off(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    browser.one(".keys summary").click()
+    browser.one("#shortcuts").click()
+    browser.one("[name=verdict]").click()
+    before = browser.count
+    browser.one("#filters [type=reset]").click()
+    WebDriverWait(browser.driver, 5).until(lambda _: browser.count != before)
+    browser.js("document.querySelector('[data-filter=verdict]').click()")
+    WebDriverWait(browser.driver, 5).until(lambda _: "in all" in browser.count)
+    assert not browser.one("#shortcuts").is_selected()
+
+
+def test_words_compared_names_what_other_marks_hide(browser: Browser, tmp_path: Path) -> None:
+    target = page_of(tmp_path, [{"original": "Which domes were not open in 2019?", "rewrite": "Thanks."}])
+    (row,) = json.loads(
+        re.findall(r'<script type="application/json" id="data">(.*?)</script>', target.read_text("utf-8"), re.S)[0]
+    )
+    apart = [words for words, *_ in row["hidden"][0]]
+    assert apart
+    browser.open(target)
+    browser.one("#list summary").click()
+    listed = browser.texts(".words-list .quoted")
+    assert set(apart) <= set(listed)
+
+
+def test_search_finds_letters_in_one_character_or_in_two(browser: Browser, tmp_path: Path) -> None:
+    apart = {"original": "Is the cafe\u0301 open?", "rewrite": "Is it open?"}
+    browser.open(page_of(tmp_path, [apart, ASKED]))
+    for words in ("café", "cafe\u0301"):
+        browser.search(words)
+        assert browser.count == "1 of 1 shown, 2 in all"
+        browser.one("#search").send_keys(Keys.ESCAPE)
+
+
+def test_a_row_that_is_judged_otherwise_says_so_and_is_found(browser: Browser, tmp_path: Path) -> None:
+    browser.open(
+        page_of(tmp_path, [{**ASKED, "verdict": "changed", "history_turns": 30}, {**ASKED, "verdict": "preserved"}])
+    )
+    browser.search("judged otherwise")
+    (meta,) = browser.texts("#list .meta")
+    assert "judged otherwise now, logged as changed · the log holds the last messages alone" in meta
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_lines_of_intervals_have_contrast_enough(browser: Browser, tmp_path: Path, scheme: str) -> None:
+    browser.open(page_of(tmp_path, [{**ASKED, "timestamp": f"2024-05-0{day}"} for day in (1, 2, 3)]), scheme=scheme)
+    helpers = CONTRAST.split("const walker")[0]
+    ratio = "const a = light(rgb(one)), b = light(rgb(other)); return (Math.max(a, b) + .05) / (Math.min(a, b) + .05);"
+    whisker = "const s = getComputedStyle(document.querySelector('.whisker'));"
+    assert browser.js(f"{whisker} return s.opacity") == "1"
+    figure = "const other = `rgb(${ground(document.querySelector('.chart')).slice(0, 3)})`;"
+    assert browser.js(f"{helpers} {whisker} {figure} const one = s.stroke; {ratio}") >= 3
+    line = "const s = getComputedStyle(document.querySelector('.range')), one = s.backgroundColor;"
+    rim = "const other = /^rgb[^)]*[)]/.exec(s.boxShadow)[0];"
+    assert browser.js(f"{helpers} {line} {rim} {ratio}") >= 3
 
 
 def test_ten_thousand_rows(

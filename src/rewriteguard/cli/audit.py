@@ -18,6 +18,7 @@ from rewriteguard.audit import Tally, read_lines
 from rewriteguard.cli.console import ERR, OUT, VERDICT_STYLE, check_targets, fail, json_text, printable
 from rewriteguard.errors import RewriteGuardError
 from rewriteguard.findings import find
+from rewriteguard.replacing import replacing
 from rewriteguard.report.entry import entry_of
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def audit(
         tally = _audit(files, out, html, vocabulary, systems, jobs)
     except (OSError, RewriteGuardError) as error:
         fail(str(error))
-    if tally.without_rewrite and not tally.checked:
+    if systems and tally.without_rewrite and not tally.checked:
         fail(f"--system: no line holds a rewrite by {' or '.join(map(repr, systems))}")
     for table in _tables(tally):
         OUT.print(table)
@@ -70,8 +71,8 @@ def _audit(
     with ExitStack() as stack:
         sources = [stack.enter_context(file.open("rb")) for file in files]
         page = _page(stack.enter_context(TemporaryFile("w+", encoding="utf-8")), vocabulary) if html else None
-        target = stack.enter_context(out.open("w", encoding="utf-8")) if out else None
-        html_target = stack.enter_context(html.open("w", encoding="utf-8", newline="\n")) if html else None
+        target = stack.enter_context(replacing(out)) if out else None
+        html_target = stack.enter_context(replacing(html)) if html else None
         bar = stack.enter_context(Progress(console=ERR, transient=True, disable=not ERR.is_terminal))
         task = bar.add_task("checking", total=sum(file.stat().st_size for file in files))
         lines = (read_lines(_advancing(source, bar, task), systems, place) for place, source in enumerate(sources))
@@ -131,4 +132,4 @@ def _closing_line(tally: Tally, systems: list[str]) -> str:
         by = f" by {' or '.join(systems)}" if systems else ""
         parts.append(f"{tally.without_rewrite:,} without a rewrite{by}")
     parts.append(f"{tally.unreadable:,} line{'' if tally.unreadable == 1 else 's'} could not be read")
-    return ", ".join(parts)
+    return "\n".join([", ".join(parts), *tally.remarks()])

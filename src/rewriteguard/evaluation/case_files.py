@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rewriteguard.answers import is_answer
 from rewriteguard.audit import LineError, read_object
 from rewriteguard.errors import CaseError
 from rewriteguard.evaluation.case import Case
-from rewriteguard.evaluation.case_rows import FIELDS, PLAIN, case_of, is_answer, is_logged, row_of
+from rewriteguard.evaluation.case_rows import FIELDS, PLAIN, case_of, is_logged, row_of
 from rewriteguard.evaluation.fields import check_names
 
 if TYPE_CHECKING:

@@ -133,11 +133,6 @@ def is_logged(row: Mapping[str, Any]) -> bool:
     return "capture" in row and "verdict" in row
 
 
-def is_answer(row: Mapping[str, Any]) -> bool:
-    """Whether a row of a triple log is an answer alone."""
-    return row.keys() == {"id", "timestamp", "answer"}
-
-
 def _contract_row(contract: Contract) -> dict[str, Any]:
     row = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(contract).items()}
     row["constraints"] = [

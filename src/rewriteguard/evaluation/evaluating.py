@@ -149,9 +149,9 @@ def _fix(rules: Rules, path: Path) -> None:
 
 def _unknown(search: Any, cases: tuple[Case, ...], found: Iterable[Outcome]) -> dict[str, Any] | None:
     """The words of the rewrites that no document holds, by rewriter; None where the search does not tell its words."""
-    if not isinstance(search, Corpus):
+    if not isinstance(search, Corpus) or not (known := search.vocabulary()):
         return None
     return {
         label: {"words": [each.to_dict() for each in words.most_frequent()[:_WORDS]], "passed_over": words.passed_over}
-        for label, words in unknown_words(search.vocabulary(), cases, found).items()
+        for label, words in unknown_words(known, cases, found).items()
     }

@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from unicodedata import normalize
+
+from rewriteguard.errors import InputError
 
 if TYPE_CHECKING:
     from rewriteguard.evaluation.case import Case
@@ -48,10 +51,15 @@ class UnknownWords(Generic[P]):
 
     Args:
         vocabulary: The words of the corpus, of any case; each may hold several, as `e-bike` does.
+
+    Raises:
+        InputError: The vocabulary holds no word.
     """
 
     def __init__(self, vocabulary: Iterable[str]) -> None:
         self._known = {word for line in vocabulary for word in words_of(line)}
+        if not self._known:
+            raise InputError("vocabulary: expected the words of the corpus, found none")
         self._found: dict[str, UnknownWord[P]] = {}
         self.passed_over = 0
 
@@ -89,17 +97,20 @@ def unknown_words(
     rewrites = {(each.rewriter, each.case): each.rewrite for each in outcomes if each.rewrite is not None}
     found: dict[str, UnknownWords[str]] = {}
     for (label, case), rewrite in rewrites.items():
-        found.setdefault(label, UnknownWords(known)).add(turns[case], rewrite, case)
+        if label not in found:
+            found[label] = UnknownWords(known)
+        found[label].add(turns[case], rewrite, case)
     return found
 
 
 def words_of(text: str) -> Iterator[str]:
     """The words of a text in lower case: runs of letters and digits, without a possessive or contracted ending."""
-    return (match["word"] for match in _WORD.finditer(_END.sub(" ", text).lower()))
+    return (match["word"] for match in _WORD.finditer(_END.sub(" ", normalize("NFC", text)).lower()))
 
 
 def _around(word: str, text: str) -> str:
     """The word with what stands beside it; the start of the text where lower case has moved the word."""
+    text = normalize("NFC", text)
     place = max(0, text.lower().find(word))
     start, end = max(0, place - _AROUND), place + len(word) + _AROUND
     return ("… " if start else "") + text[start:end] + (" …" if end < len(text) else "")

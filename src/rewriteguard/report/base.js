@@ -36,7 +36,7 @@ function listing({id, all, matching, card, nothing, keys, first = 25}) {
   }
 
   function update() {
-    found = matching(search.value.trim().toLowerCase(), form);
+    found = matching(search.value.trim().normalize("NFC").toLowerCase(), form);
     shown = 0;
     list.replaceChildren();
     show(first);
@@ -51,7 +51,10 @@ function listing({id, all, matching, card, nothing, keys, first = 25}) {
     if (event.target !== search && event.target.id !== "shortcuts") update();
   });
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(update));
+  form.addEventListener("reset", () => {
+    const box = byId("shortcuts"), on = box?.checked;  // a setting, and no filter
+    setTimeout(() => { if (box) box.checked = on; update(); });
+  });
 
   more.addEventListener("click", () => {
     const next = shown;
@@ -75,7 +78,18 @@ function listing({id, all, matching, card, nothing, keys, first = 25}) {
     setTimeout(update);
   });
 
-  if (keys) shortcuts({form, list, more, search, update, keys});
+  // The row that had the focus keeps it, or the one before it where it is gone.
+  function updateAround() {
+    const place = [...list.children].findIndex((item) => item.contains(document.activeElement));
+    const before = new Set(found.slice(0, place + 1));
+    update();
+    if (place < 0) return;
+    const next = Math.max(0, found.filter((row) => before.has(row)).length - 1);
+    if (next >= shown) show(next + 1 - shown);
+    (list.children[next]?.querySelector("summary") ?? root).focus();
+  }
+
+  if (keys) shortcuts({form, list, more, search, update: updateAround, keys});
 
   // Paper has no hover and nothing to click on.
   let opened = [];

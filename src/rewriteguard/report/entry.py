@@ -6,8 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rewriteguard.assessment import Severity, Verdict
-from rewriteguard.report.marks import CUT, Mark, Piece, marks_of_message, marks_of_rewrite, marks_of_turn, pieces
-from rewriteguard.report.moment import moment_of
+from rewriteguard.moment import moment_of
+from rewriteguard.report.marks import (
+    CUT,
+    Mark,
+    Piece,
+    hidden,
+    marks_of_message,
+    marks_of_rewrite,
+    marks_of_turn,
+    pieces,
+)
 from rewriteguard.tokens import Kind
 
 if TYPE_CHECKING:
@@ -98,6 +107,8 @@ def rank(assessment: Assessment) -> int:
 
 def _shown(line: Line, triple: Triple, moment: datetime | None, assessment: Assessment) -> dict[str, Any]:
     history = triple.conversation.history
+    of_turn, of_rewrite = marks_of_turn(assessment), marks_of_rewrite(assessment)
+    turn, rewrite = _cut(assessment.turn, of_turn), _cut(assessment.rewrite, of_rewrite)
     row: dict[str, Any] = {
         "file": line.file,
         "line": line.number,
@@ -105,18 +116,25 @@ def _shown(line: Line, triple: Triple, moment: datetime | None, assessment: Asse
         "verdict": assessment.verdict.value,
         "dependent": assessment.dependent,
         "codes": _codes(assessment.violations),
-        "turn": _cut(assessment.turn, marks_of_turn(assessment)),
-        "rewrite": _cut(assessment.rewrite, marks_of_rewrite(assessment)),
+        "turn": turn,
+        "rewrite": rewrite,
         "history": _snippets(history, assessment),
         "messages": len(history),
         "why": _shortened(assessment.explain().partition("\n")[2]),
     }
+    apart = [_hidden(of_turn, turn, assessment.turn), _hidden(of_rewrite, rewrite, assessment.rewrite)]
+    if any(apart):
+        row["hidden"] = apart
     if triple.id is not None:
         row["id"] = _shortened(triple.id)
     if triple.system is not None:
         row["system"] = triple.system
     if moment is not None:
         row["time"] = moment.strftime("%Y-%m-%d %H:%M")
+    if triple.logged is not None:
+        row["logged"] = triple.logged.value
+    if triple.is_cut:
+        row["cut"] = True
     if assessment.raw_rewrite != assessment.rewrite:
         row["raw"] = _shortened(assessment.raw_rewrite)
     return row
@@ -135,6 +153,10 @@ def _cut(text: str, marks: Sequence[Mark]) -> list[Piece]:
     if len(text) > _LONGEST:
         shown.append([f"… {len(text) - _LONGEST:,} more characters", CUT, "", ""])
     return shown
+
+
+def _hidden(marks: Sequence[Mark], shown: Sequence[Piece], text: str) -> list[list[str]]:
+    return [[_shortened(words), *rest] for words, *rest in hidden(marks, shown, text)]
 
 
 def _shortened(text: str) -> str:

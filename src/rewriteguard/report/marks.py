@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rewriteguard.phrase_search import find_words
+
 if TYPE_CHECKING:
     from rewriteguard.assessment import Assessment, Violation
     from rewriteguard.pairing import Pair
@@ -82,6 +84,14 @@ def pieces(text: str, marks: Sequence[Mark], start: int = 0, end: int | None = N
     return list(_runs(text, shown, start))
 
 
+def hidden(marks: Sequence[Mark], shown: Sequence[Piece], text: str) -> list[list[str]]:
+    """`[words, status, kind, note]` of the marks that no piece shows whole: others lie upon them, or they are cut."""
+    whole = {tuple(piece) for piece in shown if not isinstance(piece, str)}
+    in_order = sorted((m for m in marks if m.start < m.end), key=lambda m: (m.start, m.end))
+    told = [(text[m.start : m.end], m.status, m.kind, m.note) for m in in_order]
+    return [list(item) for item in dict.fromkeys(told) if item not in whole]
+
+
 def _runs(text: str, shown: Sequence[Mark | None], start: int) -> Iterator[Piece]:
     runs = [(mark, len(list(run))) for mark, run in groupby(shown)]
     left = Counter(mark for mark, _ in runs)
@@ -119,11 +129,8 @@ def _mark(token: ProtectedToken, status: str, note: str = "") -> Mark:
 
 def _mark_said(token: ProtectedToken, text: str) -> Mark | None:
     """Where a message says a carried token in the same words; None where it uses others."""
-    place = text.lower().find(token.text.lower())
-    # Lower case has another length in a few languages; words that do not stand there are not marked.
-    if place < 0 or text[place : place + len(token.text)].lower() != token.text.lower():
-        return None
-    return Mark(place, place + len(token.text), CARRIED, token.kind.value)
+    found = find_words(token.text, text)
+    return None if found is None else Mark(*found, CARRIED, token.kind.value)
 
 
 def _source(token: ProtectedToken) -> str:

@@ -50,6 +50,7 @@ class Page:
     def write(self, target: TextIO, logs: Sequence[str], tally: Tally) -> None:
         """Writes the page about logs of these names; `tally` says how many lines could not be read."""
         unit, periods = self._summary.periods()
+        names = {"kinds": KIND_NAMES, "logs": logs, "systems": self._summary.systems()}
         write_page(
             target,
             "report",
@@ -66,7 +67,7 @@ class Page:
                 "words": self._unknown.most_frequent() if self._unknown else [],
                 "most_words": _WORDS,
                 "kinds": KIND_NAMES,
-                "names": Markup(inert_json({"kinds": KIND_NAMES, "logs": logs})),
+                "names": Markup(inert_json(names)),
                 "rows": self._read_rows(),
             },
             {"highest": _highest},

@@ -1,6 +1,6 @@
 (() => {
   const rows = dataOf("data");
-  const {kinds, logs} = dataOf("names");
+  const {kinds, logs, systems} = dataOf("names");
   const selects = ["fault", "kind", "dependence", "system"].map(byId).filter((select) => select);
   const verdicts = [...byId("filters").elements.verdict];
   const ranked = [...rows].sort((a, b) => b.rank - a.rank);
@@ -16,17 +16,21 @@
   function textOf(row) {
     if (!texts.has(row)) {
       const parts = [plain(row.turn), plain(row.rewrite), row.id, row.system, row.why, row.codes.map(([code]) => codeName(code)).join("\n")];
-      texts.set(row, [...parts, ...row.history.map((message) => plain(message[2]))].join("\n").toLowerCase());
+      texts.set(row, [...parts, ...remarks(row), ...row.history.map((message) => plain(message[2]))].join("\n").normalize("NFC").toLowerCase());
     }
     return texts.get(row);
   }
 
   const codePart = (row, place, value) => row.codes.some(([code]) => code.split(".")[place] === value);
+  // The place of a label among those that have a group; all others are one group behind them. A label itself may be
+  // empty, or hold what an attribute cannot.
+  const places = new Map(systems.map((label, place) => [label, String(place)]));
+  const systemOf = (row) => (row.system === undefined ? "" : places.get(row.system) ?? String(systems.length));
   const tests = {
     fault: (row, value) => codePart(row, 0, value),
     kind: (row, value) => codePart(row, 1, value),
     dependence: (row, value) => row.dependent === (value === "dependent"),
-    system: (row, value) => row.system === value,
+    system: (row, value) => systemOf(row) === value,
   };
 
   function matching(query) {
@@ -66,7 +70,8 @@
   // The marks once more in words, for those who see neither colours nor what appears on hover.
   function listed(row) {
     const groups = new Map();
-    for (const [where, pieces] of [["turn", row.turn], ["rewrite", row.rewrite]]) {
+    const [inTurn, inRewrite] = row.hidden ?? [[], []];  // what the marks upon it hide
+    for (const [where, pieces] of [["turn", [...row.turn, ...inTurn]], ["rewrite", [...row.rewrite, ...inRewrite]]]) {
       for (const piece of pieces) {
         if (typeof piece === "string") continue;
         const [text, status, kind, note, part] = piece;
@@ -103,14 +108,21 @@
     return [make("dt", {}, "History"), make("dd", {class: "history"}, ...items)];
   }
 
+  // How far the finding may be another one than that of the log.
+  function remarks(row) {
+    const otherwise = row.logged && row.logged !== row.verdict;
+    return [otherwise && `judged otherwise now, logged as ${row.logged}`, row.cut && "the log holds the last messages alone"]
+      .filter((part) => part);
+  }
+
   function card(row, number) {
     const heading = make("h3", {id: `row-${number}`},
       make("span", {class: "number"}, `${number}`), " ", make("span", {class: `badge ${row.verdict}`}, row.verdict));
     const codes = make("ul", {class: "codes", "aria-label": "Findings"}, ...row.codes.map(([code, severity]) =>
       make("li", {class: severity}, codeName(code), severity === "minor" ? " (minor)" : "")));
     const place = logs.length > 1 ? `${logs[row.file]}, line ${row.line}` : `line ${row.line}`;
-    const about = [place, row.time && `${row.time} UTC`, row.system,
-      row.dependent ? "needs the conversation" : "complete by itself"].filter((part) => part);
+    const about = [place, row.time && `${row.time} UTC`, row.system === "" ? "(empty)" : row.system,
+      row.dependent ? "needs the conversation" : "complete by itself", ...remarks(row)].filter((part) => part);
     const meta = make("p", {class: "meta"}, ...about.flatMap((part, place) => [place ? " · " : "", make("bdi", {}, part)]));
     if (row.id !== undefined) meta.append(" · ", make("bdi", {class: "id"}, row.id));
     const pair = make("dl", {class: "pair"}, ...historyOf(row),

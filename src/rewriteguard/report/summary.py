@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from rewriteguard.report.entry import Entry
 
 _MOST_PERIODS = 45  # that fit beside one another on a page
-_MOST_SYSTEMS = 100  # labels that get a row of their own; a log with a label for each row has no systems
+_MOST_SYSTEMS = 100  # labels that get a row of their own, the most frequent; the others are one row
+_MOST_LABELS = 10_000  # that are counted apart; a log with a label for each row has no systems
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,13 @@ class Group:
         name: What they have in common.
         verdicts: How many there are of each verdict.
         n: The number of rows that the share is taken of.
+        value: What the filter of the page is set to for them.
     """
 
     name: str
     verdicts: Counter[Verdict]
     n: int
+    value: str = ""
 
     @property
     def rows(self) -> int:
@@ -55,6 +58,8 @@ class Summary:
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     _by: dict[str, dict[str, Counter[Verdict]]] = field(default_factory=dict)
     _hours: dict[datetime, Counter[Verdict]] = field(default_factory=dict)
+    _labels: dict[str, Counter[Verdict]] = field(default_factory=dict)
+    _other_labels: Counter[Verdict] = field(default_factory=Counter)
 
     def add(self, entry: Entry) -> None:
         """Counts one entry."""
@@ -63,9 +68,9 @@ class Summary:
         self._count("kind", entry.kinds, entry.verdict)
         self._count("dependence", ["dependent" if entry.dependent else "complete"], entry.verdict)
         if entry.system is not None:
-            known = self._by.get("system", {})
-            room = entry.system in known or len(known) < _MOST_SYSTEMS
-            self._count("system", [entry.system if room else "(others)"], entry.verdict)
+            room = entry.system in self._labels or len(self._labels) < _MOST_LABELS
+            counts = self._labels.setdefault(entry.system, Counter()) if room else self._other_labels
+            counts[entry.verdict] += 1
         if entry.timestamp is not None:
             hour = entry.timestamp.replace(minute=0, second=0, microsecond=0)
             self._hours.setdefault(hour, Counter())[entry.verdict] += 1
@@ -86,8 +91,22 @@ class Summary:
 
     def groups(self, what: str) -> list[Group]:
         """The groups by `fault`, `kind`, `system` or `dependence`, the largest first."""
-        found = [Group(name, counts, self.checked) for name, counts in self._by.get(what, {}).items()]
+        if what == "system":
+            return self._by_system()
+        found = [Group(name, counts, self.checked, name) for name, counts in self._by.get(what, {}).items()]
         return sorted(found, key=lambda group: (-group.rows, group.name))
+
+    def systems(self) -> list[str]:
+        """The labels that have a group of their own, the most frequent first."""
+        ranked = sorted(self._labels, key=lambda label: (-self._labels[label].total(), label))
+        return ranked[:_MOST_SYSTEMS]
+
+    def _by_system(self) -> list[Group]:
+        """A group for each of the `systems`, known to filters by its place among them, and behind them the others."""
+        own = self.systems()
+        groups = [Group(label, self._labels[label], self.checked, str(place)) for place, label in enumerate(own)]
+        others = sum((self._labels[label] for label in self._labels.keys() - set(own)), Counter(self._other_labels))
+        return [*groups, Group("(others)", others, self.checked, str(len(own)))] if others else groups
 
     def periods(self) -> tuple[str, list[Group]]:
         """The unit (hour, day, week, month, year) and its periods, oldest first, also those without a row."""

@@ -85,10 +85,13 @@ class Calibration:
             InputError: It told no such thing.
         """
         try:
-            confusion = tuple(tuple(int(told["confusion"][h][m]) for m in _VERDICTS) for h in _VERDICTS)
-            return cls(confusion, int(told["unreadable"]), str(told["prompt"]))
+            confusion = tuple(tuple(_count(told["confusion"][h][m]) for m in _VERDICTS) for h in _VERDICTS)
+            found = cls(confusion, _count(told["unreadable"]), str(told["prompt"]))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"calibration: expected what Calibration.to_dict() gave; {error!r}") from None
+        if not found.rows:
+            raise InputError("calibration: expected what Calibration.to_dict() gave; it counts no row")
+        return found
 
     @property
     def _same(self) -> int:
@@ -130,6 +133,12 @@ def interval_of(counts: Counts) -> tuple[float, float] | None:
     variance = (same + (1 - kappa) ** 2 * other - correction) / (1 - chance) ** 2 / rows
     half = _NORMAL * math.sqrt(max(0.0, variance))
     return max(-1.0, kappa - half), min(1.0, kappa + half)
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{value!r} is no count")
+    return value
 
 
 def calibration_of(pairs: Iterable[tuple[Verdict, Verdict | None]], prompt: str) -> Calibration:

@@ -17,10 +17,13 @@ from rewriteguard.assessment import Verdict
 from rewriteguard.conversation import Conversation, text_from
 from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.telemetry.agreement import Calibration, calibration_of
-from rewriteguard.telemetry.question import PROMPT, Messages, messages_of, verdict_in
+from rewriteguard.telemetry.content import REDACTION_FAILED, Capture, Content
+from rewriteguard.telemetry.question import PROMPT, AnswerError, Messages, messages_of, verdict_in
+from rewriteguard.telemetry.triples import history_of, whole
 
 Outcome = Verdict | Exception
 _CONFIG = {"run_name": "rewriteguard.judge", "tags": ["rewriteguard:judge"]}
+_CONTENT = whole(Content(Capture.FULL))  # of labelled rows, which are cut as those of a retrieval are
 
 
 class Judge:
@@ -74,11 +77,13 @@ class Judge:
         """How far the model agrees with people, after asking it about each row; from now on it is asked about samples.
 
         Args:
-            rows: Rewrites with a human label: `original` (or `turn`), `rewrite`, `verdict` and, where there is one,
-                `history` in any supported form. All of them are asked about, also those that `only` leaves out.
+            rows: Rewrites that people have judged: `original` (or `turn`), `rewrite`, `label` (preserved, changed or
+                uncertain) and, where there is one, `history` in any supported form, of which the model sees as much as
+                it does of a retrieval. All of them are asked about, also those that `only` leaves out. Lines of a
+                `TripleLog` are such rows once they have a `label`; their `verdict` is the guard's own.
 
         Raises:
-            InputError: A row cannot be read, or the model gave no verdict on any row.
+            InputError: A row cannot be read, has no `label` or no words, or the model gave no verdict on any row.
             HistoryError: The history of a row has an unknown shape.
         """
         asked = [_labelled(number, row) for number, row in enumerate(rows)]
@@ -122,6 +127,8 @@ class Judge:
             outcome: Outcome = self._verdict(messages)
         except Exception as error:  # noqa: BLE001 - the model's failure, or an answer that cannot be read: it is counted
             outcome = error
+        except BaseException as error:  # noqa: BLE001 - a cancelled call or an exit ends one question, not the judge
+            outcome = AnswerError(f"the model was ended by {type(error).__name__}")
         tell(outcome)
 
     def _answered(self, messages: Messages) -> Verdict | None:
@@ -177,7 +184,12 @@ class _Line:
                     self._worker = None
                     return
                 job = self._jobs.popleft()
-            job()
+            try:
+                job()
+            except BaseException:
+                with self._lock:
+                    self._worker = None  # so that the next question starts another thread
+                raise
 
 
 def _verdicts(only: Verdict | Iterable[Verdict] | None) -> frozenset[Verdict]:
@@ -200,13 +212,22 @@ def _labelled(number: int, row: Any) -> tuple[Verdict, Messages]:
     """The human label of a row, and what the model is asked about it."""
     if not isinstance(row, Mapping):
         raise InputError(f"rows[{number}]: expected a mapping, got {type(row).__name__}")
-    label = row.get("verdict")
+    label = row.get("label")
     if label not in tuple(Verdict):
-        raise InputError(f"rows[{number}]: verdict: expected preserved, changed or uncertain, got {label!r}")
+        hint = "; 'verdict' is what the guard said" if "verdict" in row else ""
+        raise InputError(f"rows[{number}]: label: expected preserved, changed or uncertain, got {label!r}{hint}")
+    if row.get("capture", Capture.FULL) != Capture.FULL:
+        raise InputError(f"rows[{number}]: it was logged with capture={row['capture']!r}: there are no words to judge")
     try:
         conversation = Conversation.read(row.get("original", row.get("turn")), row.get("history"))
         rewrite = text_from(row.get("rewrite"), "rewrite")
     except (InputError, HistoryError) as error:
         raise type(error)(f"rows[{number}]: {error}") from None
-    history = [{"role": each.role.value, "content": each.text} for each in conversation.history]
-    return Verdict(label), messages_of(conversation.turn, rewrite, history)
+    turn, rewrite, history = (
+        _CONTENT.text(conversation.turn),
+        _CONTENT.text(rewrite),
+        history_of(conversation, _CONTENT),
+    )
+    if REDACTION_FAILED in (turn, rewrite, *(message["content"] for message in history)):
+        raise InputError(f"rows[{number}]: its redactor failed when it was logged: there are no words to judge")
+    return Verdict(label), messages_of(turn, rewrite, history)

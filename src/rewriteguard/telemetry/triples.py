@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -18,7 +19,7 @@ from rewriteguard.telemetry.names import codes_of, dependent_of, verdict_of
 Row = dict[str, Any]
 
 MESSAGES = 20  # of the history that are logged: a line would grow with its conversation, and the log with its square
-_IDS = 100  # of one list that are logged
+_IDS = 20  # of one list that are logged, which is what an arm fetches
 _LONGEST_ID = 100  # characters; a longer text stands for itself by a hash
 
 
@@ -71,8 +72,10 @@ def triple_row(
 
 def found_row(retrieved: Retrieved, content: Content) -> Row:
     """What a retrieval adds to the line of its decision."""
-    arms = [_arm(arm, items, retrieved.key, content) for arm, items in retrieved.arms]
-    return {"arms": arms, "results": _results(retrieved.items, retrieved.key, content)}
+    # Arms find the same items, and the redactor, which is the application's, may be slow: it gets each text once.
+    told = _Identities(retrieved.key, lru_cache(maxsize=None)(content.text))
+    arms = [_arm(arm, items, told, content) for arm, items in retrieved.arms]
+    return {"arms": arms, "results": _results(retrieved.items, told, content)}
 
 
 def answer_row(identity: str, answer: str, content: Content) -> Row:
@@ -103,37 +106,47 @@ def _rewrite(decision: Decision, content: Content) -> str | list[str] | None:
     return content.text(assessment.raw_rewrite)
 
 
-def _arm(
-    arm: Mapping[str, Any], items: Sequence[Any], key: Callable[[Any], Any] | None, content: Content
-) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Identities:
+    """What items are called in the log.
+
+    Attributes:
+        key: What makes two items the same; None where they are compared themselves.
+        text: A text as it may be recorded.
+    """
+
+    key: Callable[[Any], Any] | None
+    text: Callable[[str], str]
+
+    def of(self, item: Any) -> str:
+        """The item's own id, else what `key` gives where that is text or a number, else its text or a hash of that."""
+        try:
+            identity = identity_of(item)
+            if identity is None and self.key is not None:
+                own = self.key(item)
+                identity = str(own) if isinstance(own, str | int) else None
+            if identity is not None:
+                return self.text(identity)
+            kept = self.text(describe(item)[1])
+        except Exception:  # noqa: BLE001 - the item's own code, or the application's key: the line is worth more than one id
+            return UNREADABLE
+        return kept if len(kept) <= _LONGEST_ID else f"text:{_hash_of(kept)}"
+
+
+def _hash_of(text: str) -> str:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def _arm(arm: Mapping[str, Any], items: Sequence[Any], told: _Identities, content: Content) -> dict[str, Any]:
     row = {name: arm[name] for name in ("origin", "source", "weight", "margin", "status", "error", "vetoed")}
     if content.inputs and content.outputs:  # a query may hold words of the turn, of the rewrite, or of both
-        row["query"] = content.text(arm["query"])
-    return row | _results(items, key, content)
+        row["query"] = told.text(arm["query"])
+    return row | _results(items, told, content)
 
 
-def _results(items: Sequence[Any], key: Callable[[Any], Any] | None, content: Content) -> dict[str, Any]:
-    ids = {"ids": [_id(item, key, content) for item in items[:_IDS]]} if content.documents else {}
+def _results(items: Sequence[Any], told: _Identities, content: Content) -> dict[str, Any]:
+    ids = {"ids": [told.of(item) for item in items[:_IDS]]} if content.documents else {}
     return {"count": len(items)} | ids
-
-
-def _id(item: Any, key: Callable[[Any], Any] | None, content: Content) -> str:
-    """The item's own id, else what `key` gives where that is text or a number, else its text or a hash of that."""
-    try:
-        identity = identity_of(item)
-        if identity is None and key is not None:
-            own = key(item)
-            identity = str(own) if isinstance(own, str | int) else None
-        if identity is not None:
-            return content.text(identity)
-        kept = content.text(describe(item)[1])
-    except Exception:  # noqa: BLE001 - the item's own code, or the application's key: the line is worth more than one id
-        return UNREADABLE
-    return (
-        kept
-        if len(kept) <= _LONGEST_ID
-        else f"text:{blake2b(kept.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
-    )
 
 
 def _now() -> str:
