@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -26,6 +27,7 @@ from rewriteguard.evaluation.corpus import Corpus, Passage
 from rewriteguard.evaluation.outcome import Arm, Outcome, Status
 from rewriteguard.evaluation.rewriters import Rewriter
 from rewriteguard.evaluation.run import run
+from rewriteguard.evaluation.searching import Searching
 from rewriteguard.evaluation.setup import Setup
 
 DAY = date(2024, 5, 6)
@@ -247,6 +249,14 @@ def test_a_list_of_queries_has_an_arm_of_its_own(guard: Guard) -> None:
     assert not of(go(guard), Arm.EXPANDED, "good")
 
 
+def test_several_rewrites_together_weigh_as_much_as_the_turn_only_in_one_arm(guard: Guard) -> None:
+    case = replace(CASES[0], rewrites={"x": ("one", "two", "three")})
+    found = go(guard, [case], lambda query: ["t"] if query == case.original else ["r"], {"x": "recorded"})
+    assert of(found, Arm.BOTH, "x")["tram"].results == ("t", "r")  # a tie goes to the turn
+    assert of(found, Arm.EXPANDED, "x")["tram"].results == ("r", "t")
+    assert of(found, Arm.REWRITE, "x")["tram"].results == ("r",)
+
+
 def test_an_ambiguous_turn_is_asked_about(guard: Guard) -> None:
     case = Case(
         "lamps",
@@ -335,6 +345,25 @@ def test_a_langchain_retriever_gives_the_same_as_a_function(guard: Guard) -> Non
     assert theirs == ours
     own = go(guard, search=Retriever(), rewriters={"x": rewriter})
     assert {name[:5] for each in own for name in each.results} == {"uuid-"}
+
+
+def test_a_document_counts_once_at_its_best_rank_and_no_search_exceeds_its_share() -> None:
+    chunks = [{"doc": 1, "text": "a"}, {"doc": 2, "text": "b"}, {"doc": 1, "text": "c"}, {"doc": 3, "text": "d"}]
+    find = Searching(lambda query: [Hit(chunk, 9 - place) for place, chunk in enumerate(chunks)], id_key="doc")
+    assert not find.counts
+    assert [(hit.item.id, hit.item.item["text"], hit.score) for hit in find("q", {}, 2)] == [
+        ("1", "a", 9),
+        ("2", "b", 8),
+    ]
+    assert [hit.item.id for hit in find("q", {}, 10)] == ["1", "2", "3"]
+
+
+def test_an_asynchronous_search_is_searched(guard: Guard) -> None:
+    async def search(query: str, k: int = 10) -> list[Hit[Passage]]:
+        await asyncio.sleep(0)
+        return CORPUS(query, k)
+
+    assert go(guard, search=search) == go(guard)
 
 
 def test_documents_without_ids_are_refused_before_anything_is_asked(guard: Guard) -> None:

@@ -55,8 +55,9 @@ class Outcome:
             none.
         candidates: The readings that the user was asked to choose from.
         fetched: How many documents the searches returned in all, before fusion.
-        stage: The stage that failed: `rewrite`, `retrieval` or `generation`; empty where none did.
-        error: The type of what was raised there.
+        stage: The first stage that failed: `rewrite`, `retrieval` or `generation`; named too where the guard went on
+            without it, so that the status is OK; empty where none failed.
+        error: The type of what was raised there; that of a judge after `judge: `.
         answer: What the generator answered; None where none was asked.
         supported: Whether that answer is right and supported, by label or judge; None where nobody said.
     """
