@@ -151,6 +151,15 @@ def test_the_matrix_is_filtered_apart(
     assert set(browser.texts("#matrix tbody.list .fate")) == {"kept"}
 
 
+def test_the_cells_of_the_matrix_stand_below_their_heads(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    lefts = """return [...document.querySelectorAll("table.clauses tr")].slice(0, 9)
+      .map((row) => [...row.cells].map((cell) => Math.round(cell.getBoundingClientRect().left)))"""
+    rows = browser.js(lefts)
+    assert len(rows) == 9
+    assert all(row == rows[0] for row in rows)
+
+
 def test_the_contract_of_a_regression_is_told(browser: Browser, page: Path) -> None:
     browser.open(page).choose("arm", "rewrite")
     browser.js(OPEN)

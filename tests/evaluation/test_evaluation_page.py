@@ -21,7 +21,7 @@ from rewriteguard.report.evaluation_rows import regression_row
 from rewriteguard.report.evaluation_scores import SCORES, score_tables
 from rewriteguard.report.evaluation_words import bar, interval
 from rewriteguard.report.table import Bar, Change
-from rewriteguard.report.wording import decimal, percent, probability, signed
+from rewriteguard.report.wording import decimal, percent, probability, signed, tied
 
 HOSTILE = '</script><script>alert("x")</script><img src=x onerror=alert(1)><!-- {{ 7 * 7 }} & \u2028 </title>'
 
@@ -93,7 +93,7 @@ def test_every_release_is_told_with_what_decided_it() -> None:
     page = read(report)
     for place, rewriter in enumerate(report.rewriters):
         rows = page.tables[f"verdict-{place}"][1:]
-        told = {row[0].rsplit(" class")[0].rsplit(" slice,")[0]: row[1:] for row in rows}
+        told = {row[0].removesuffix(" class").removesuffix(" slice"): row[1:] for row in rows}
         own = [each for each in report.releases if each["rewriter"] == rewriter]
         assert len(own) == len(told) == 8
         for each in own:
@@ -111,7 +111,7 @@ def test_classes_are_told_from_slices_of_the_same_name() -> None:
     assert [row[1].text for row in verdicts(both, "careful-2").rows] == ["ship", "fall back"]
     assert read(both).tables["overview"][1:] == [
         ["dates class", "ship", "–"],
-        ["dates slice, reported only", "fall back", "–"],
+        ["dates slice", "fall back", "–"],
     ]
     assert headline(both, "careful-2") == {"ship": ["dates"]}
 
@@ -351,3 +351,9 @@ def test_a_bar_stays_on_its_scale() -> None:
     assert bar({"value": 0.98, "low": 0.9, "high": 1.02}) == Bar(0.98, 0.9, 1.0)
     assert bar({"value": 0.0, "low": None, "high": 0.015}) == Bar(0.0, 0.0, 0.015)
     assert bar({"value": None, "low": None, "high": None}) is None
+
+
+def test_short_parts_stay_on_one_line() -> None:
+    assert tied("31.0 %, 19.9 to 42.1 % · n = 40").replace("\u00a0", "_") == "31.0_%, 19.9_to_42.1_%_· n_=_40"
+    long = "guarded: every bound holds; rewrite: none"
+    assert tied(long).replace("\u00a0", "_") == "guarded: every bound holds; rewrite:_none"

@@ -17,7 +17,7 @@ from rewriteguard.report.evaluation_rows import clause_row, regression_row
 from rewriteguard.report.evaluation_scores import SCORES, group_table, score_tables
 from rewriteguard.report.evaluation_words import ARMS, RELEASES
 from rewriteguard.report.render import inert_json, write_page
-from rewriteguard.report.wording import many, worded
+from rewriteguard.report.wording import many, tied, worded
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -52,7 +52,7 @@ def write_evaluation_page(target: TextIO, report: EvaluationReport) -> None:
             "rows": (Markup(inert_json(regression_row(row))) for row in results["regressions"]),
             "clauses": (Markup(inert_json(clause_row(row))) for row in results["constraints"]),
         },
-        {"worded": worded, "many": many, "json": json.dumps},
+        {"worded": worded, "many": many, "tied": tied, "json": json.dumps},
     )
 
 

@@ -68,7 +68,7 @@ def vetoes(report: EvaluationReport) -> Table:
 
 
 def _group(name: str, enforced: bool) -> Cell:
-    return Cell(name, "class" if enforced else "slice, reported only", quoted=True)
+    return Cell(name, "class" if enforced else "slice", quoted=True)
 
 
 def _release(decision: Mapping[str, Any] | None) -> Cell:

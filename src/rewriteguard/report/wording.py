@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+_BREAK = re.compile(r"(?P<sign> , | ; | [ ]· ) [ ]", re.VERBOSE)
+_SHORT = 24  # characters of a part that is kept on one line
+
 NOTHING = "–"
 """What stands where there is no figure."""
 
@@ -39,3 +44,9 @@ def probability(value: float | None) -> str:
 def many(number: int, thing: str) -> str:
     """A number of things, as `1,200 requests`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def tied(text: str) -> str:
+    """The text with its short parts, as `5.0 to 12.5 %` and `n = 40`, kept on one line each."""
+    parts = _BREAK.sub(lambda match: f"{match['sign']}\n", text).split("\n")
+    return " ".join(part.replace(" ", "\u00a0") if len(part) <= _SHORT else part for part in parts)
