@@ -401,14 +401,14 @@ def test_words_that_no_document_holds() -> None:
     assert "domes" in next(word.example for word in unknown.most_frequent() if word.word == "domes")
 
 
-def test_words_in_letters_and_accents_are_those_in_one_character(guard: Guard) -> None:
+def test_words_in_letters_and_accents_are_those_in_one_character() -> None:
     one, apart = "café", "cafe\u0301"
     for known, said in ((one, apart), (apart, one)):
         unknown = UnknownWords([known])
-        unknown.add(entry(guard, {"original": "Where?", "rewrite": said}))
+        unknown.add("Where?", said, (0, 1))
         assert unknown.most_frequent() == []
     unknown = UnknownWords(["tea"])
-    unknown.add(entry(guard, {"original": "Where?", "rewrite": "Which of these places " * 10 + apart}))
+    unknown.add("Where?", "Which of these places " * 10 + apart, (0, 1))
     assert one in next(word.example for word in unknown.most_frequent() if word.word == one)
 
 

@@ -201,7 +201,7 @@ def _written(write: Callable[[TextIO, Any], None], target: TextIO, report: Any) 
 def _table(found: Evaluation) -> Table:
     table = Table()
     for name in ("rewriter", "class or slice", "requests", "release", "decided by"):
-        table.add_column(name, justify="right" if name == "requests" else "left")
+        table.add_column(name, justify="right" if name == "requests" else "left", overflow="fold")
     for each in found.decisions:
         group = each.group if each.enforced else f"{each.group} (slice)"
         table.add_row(

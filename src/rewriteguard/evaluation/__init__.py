@@ -9,11 +9,39 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rewriteguard.evaluation.case import Case, Constraint, Contract
+    from rewriteguard.evaluation.case_files import read_cases, write_cases
     from rewriteguard.evaluation.comparing import Compared, compare
+    from rewriteguard.evaluation.corpus import Corpus
+    from rewriteguard.evaluation.evaluating import Evaluation, evaluate
+    from rewriteguard.evaluation.rewriters import Rewriter
+    from rewriteguard.evaluation.rules import Rules
 
-__all__ = ["Compared", "compare"]
+__all__ = [
+    "Case",
+    "Compared",
+    "Constraint",
+    "Contract",
+    "Corpus",
+    "Evaluation",
+    "Rewriter",
+    "Rules",
+    "compare",
+    "evaluate",
+    "read_cases",
+    "write_cases",
+]
 
-_HOMES = {"Compared": "comparing", "compare": "comparing"}
+_MODULES = {
+    "case": ("Case", "Constraint", "Contract"),
+    "case_files": ("read_cases", "write_cases"),
+    "comparing": ("Compared", "compare"),
+    "corpus": ("Corpus",),
+    "evaluating": ("Evaluation", "evaluate"),
+    "rewriters": ("Rewriter",),
+    "rules": ("Rules",),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

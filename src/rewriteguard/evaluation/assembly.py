@@ -45,7 +45,7 @@ def assemble(
         InputError: A group names a case that is not among the cases.
     """
     known = {case.id: case for case in cases}
-    members = {group.name: _members(group, known) for group in groups}
+    members = [_members(group, known) for group in groups]
     runs = {(run.rewriter, run.arm.value): run for run in arm_runs(cases, outcomes, k, extract)}
     return Results(
         k=k,
@@ -58,8 +58,8 @@ def assemble(
         rewriters=tuple(sorted({rewriter for rewriter, _ in runs if rewriter})),
         arms=_arms(cases, runs, draws),
         groups=tuple(
-            GroupResult(group.name, group.enforced, len(members[group.name]), _arms(members[group.name], runs, draws))
-            for group in groups
+            GroupResult(group.name, group.enforced, len(mine), _arms(mine, runs, draws))
+            for group, mine in zip(groups, members, strict=True)
         ),
         regressions=tuple(regressions(cases, runs)),
         constraints=tuple(constraint_rows(cases, runs)),

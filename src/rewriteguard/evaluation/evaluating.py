@@ -152,6 +152,10 @@ def _unknown(search: Any, cases: tuple[Case, ...], found: Iterable[Outcome]) -> 
     if not isinstance(search, Corpus) or not (known := search.vocabulary()):
         return None
     return {
-        label: {"words": [each.to_dict() for each in words.most_frequent()[:_WORDS]], "passed_over": words.passed_over}
+        label: {
+            "size": words.size,
+            "passed_over": words.passed_over,
+            "words": [each.to_dict() for each in words.most_frequent()[:_WORDS]],
+        }
         for label, words in unknown_words(known, cases, found).items()
     }
