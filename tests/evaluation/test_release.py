@@ -197,7 +197,7 @@ def test_where_it_is_fused_a_rewriter_may_lose_requests_if_it_gains_no_fewer():
     assert fused(4, 9).release is Release.FUSE
     worse = fused(4, 3)
     assert (worse.release, worse.decided_by[0]) == (Release.FALL_BACK, "guarded.net_loss")
-    assert worse.reasons[0] == "guarded: net_loss 0.05 of n = 20, bound at most 0"
+    assert worse.reasons[0] == "guarded: net loss 0.05 of n = 20, bound at most 0"
 
 
 def test_a_rewriter_that_finds_less_than_the_search_without_it_is_off():
@@ -229,7 +229,9 @@ def test_a_bound_without_anything_to_measure_decides_nothing_unless_it_is_requir
     unjudged = replace(arm("rewrite"), over_original=paired([], []))
     decision = decided(unjudged, arm("guarded"), everywhere=(arm("guarded"),))
     assert (decision.release, decision.decided_by) == (Release.FUSE, ("minimum",))
-    assert decision.reasons[0].startswith("too few requests with evidence_recall: 0, and the rules ask for 20")
+    assert decision.reasons[0].startswith(
+        "too few requests with recall over the original's, lower end: 0, and the rules ask for 20"
+    )
     free = replace(HELD, required=())
     assert decided(unjudged, arm("guarded"), bounds=free).release is Release.SHIP
 

@@ -42,15 +42,23 @@ class Check:
     @property
     def text(self) -> str:
         """What was found, in words."""
+        name = words_of(self.measure)
         if self.measured is None:
-            return f"{self.arm}: {self.measure.value} was not measured"
+            return f"{self.arm}: {name} was not measured"
         side = "at most" if self.measure in CEILINGS else "at least"
-        return f"{self.arm}: {self.measure.value} {self.measured:.3g} of n = {self.n}, bound {side} {self.limit:.3g}"
+        return f"{self.arm}: {name} {self.measured:.3g} of n = {self.n}, bound {side} {self.limit:.3g}"
 
     def to_dict(self) -> dict[str, Any]:
         """The check as plain JSON values."""
         told: dict[str, Any] = plain(self)
         return {**told, "code": self.code, "text": self.text}
+
+
+def words_of(measure: Measure) -> str:
+    """The measure in words."""
+    if measure is Measure.EVIDENCE_RECALL:
+        return "recall over the original's, lower end"
+    return measure.value.replace("_", " ")
 
 
 # A rewrite that is fused with the turn's own results loses some requests too, and so does a search without any

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rewriteguard.evaluation.bounds import Check, checks_of, measured
+from rewriteguard.evaluation.bounds import Check, checks_of, measured, words_of
 from rewriteguard.evaluation.outcome import Arm
 from rewriteguard.evaluation.plain import plain
 from rewriteguard.evaluation.results import ArmResult, GroupResult, Results
@@ -180,7 +180,7 @@ def _too_few(group: GroupResult, arm: ArmResult | None, bounds: Bounds) -> str:
     for measure in bounds.required:
         _, n = measured(arm, measure) if arm else (None, 0)
         if n < bounds.minimum:
-            return f"too few requests with {measure.value}: {n}, and the rules ask for {bounds.minimum}"
+            return f"too few requests with {words_of(measure)}: {n}, and the rules ask for {bounds.minimum}"
     return ""
 
 
