@@ -43,13 +43,23 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert missing == []
 
 
+SAID = {
+    "05_evaluate.py": (
+        "How long did it last?\n  follow-ups: fall_back (skipped)\n",
+        "the rewriter is asked: Backups are paused with E-402",
+        "  error codes: use_rewrite (ok)\n",
+    )
+}
+
+
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("[0-9]*.py")), ids=lambda path: path.name)
 def test_examples_run(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    namespace = {"__name__": "__main__"}
+    namespace = {"__name__": "__main__", "__file__": str(example)}
     exec(compile(example.read_text("utf-8"), str(example), "exec"), namespace)
     printed = capsys.readouterr().out
     assert printed
     assert "guard_error" not in printed  # a guard that fails is contained, and would go unseen here
+    assert [line for line in SAID.get(example.name, ()) if line not in printed] == []
 
 
 # The conversation that the table of docs/index.md assumes.
