@@ -297,12 +297,12 @@ HUMAN = {{case.original: case.human for case in read_cases({cases!r})}}
 
 
 def said(what):
+    time.sleep(float(os.environ.get("SLOW", 0)))
     with (HERE / "asked.txt").open("a") as file:
         file.write(what + "\\n")
 
 
 def rewriter(turn, history):
-    time.sleep(float(os.environ.get("SLOW", 0)))
     said("rewriter: " + turn)
     if "E-402" in turn:
         raise TimeoutError("model")
@@ -399,7 +399,7 @@ def test_killed_half_way_and_resumed_it_writes_the_same_bytes(few: Path, applica
     started = [sys.executable, "-m", "rewriteguard", "evaluate", *map(str, (few, "--out", out, *settings))]
     environment = {**os.environ, "SLOW": "0.05", "PYTHONPATH": str(Path(rewriteguard.__file__).parents[1])}
     process = subprocess.Popen(started, stderr=subprocess.PIPE, env=environment, cwd=application)
-    while process.poll() is None and (not journal.exists() or journal.read_bytes().count(b"\n") < whole / 2):
+    while process.poll() is None and not _half_way(journal, whole):
         time.sleep(0.005)
     process.kill()
     _, said = process.communicate()
@@ -416,10 +416,16 @@ def test_killed_half_way_and_resumed_it_writes_the_same_bytes(few: Path, applica
     after = asked.read_text().splitlines()[len(before) :]
     kept = {f"rewriter: {case_of(each['case']).original}" for each in answered}
     assert kept
-    assert kept.isdisjoint(after)
+    assert kept.isdisjoint(after)  # not even that of the case whose arms had not all ended
     answers = sum(each["answer"] is not None for each in rows(journal, "outcome"))
     asked_again = sum(line.startswith("answer") for line in before + after) - answers
     assert asked_again in (0, 1)  # the one that was under way when the process was killed
+
+
+def _half_way(journal: Path, whole: int) -> bool:
+    """Whether half the lines are there, and a rewriter has answered of whose case some arms are still to run."""
+    lines = journal.read_bytes().split(b"\n")[:-1] if journal.exists() else []
+    return len(lines) >= whole / 2 and lines[-1].startswith(b'{"answer":')
 
 
 # Planted faults: rewriters made of what people wrote
@@ -429,7 +435,7 @@ EXPANSION = ", according to the backup service?"
 
 
 def planted(guard: Guard) -> list[Case]:
-    """The cases with rewrites that people, one that loses dates, a harmless expander and one that leaks would give."""
+    """The cases with rewrites of one that is careful, one that loses dates and a harmless expander."""
 
     def made(case: Case) -> Case:
         human = case.human or ""
@@ -437,7 +443,6 @@ def planted(guard: Guard) -> list[Case]:
             "careful": (human,),
             "dateless": (without_dates(human, guard),),
             "expander": (human.rstrip("?") + EXPANSION,),
-            "leaking": (f"{human} partners Studio seat prices",),
         }
         return replace(case, rewrites=rewrites, slices=())
 
@@ -479,12 +484,15 @@ def test_a_harmless_expander_ships_where_the_careful_one_does(faults: Evaluation
     assert of(faults, "expander") == of(faults, "careful")
 
 
-def test_an_arm_that_leaks_is_vetoed(faults: Evaluation) -> None:
-    made = of(faults, "leaking")
-    assert made["complete questions"] is Release.FUSE
-    (vetoed,) = [each for each in faults.decisions if (each.rewriter, each.group) == ("leaking", "complete questions")]
-    assert vetoed.decided_by[0] == "rewrite.unauthorised"
-    assert made["error codes"] is Release.SHIP
+def test_an_arm_that_leaks_is_vetoed_and_named(example: Done) -> None:
+    """Where the hasty rewriter asks what partners pay, its rewrite alone finds it, and the guarded arm does not."""
+    told = [each for each in report(example.out)["releases"] if each["rewriter"] == "hasty-1"]
+    vetoed = [each["group"] for each in told if each["enforced"] and "rewrite.unauthorised" in each["decided_by"]]
+    assert vetoed == ["complete questions"]
+    assert releases(example.out, "hasty-1")["complete questions"] == "fuse"
+    page, text = ((example.out / name).read_text("utf-8") for name in ("report.html", "report.md"))
+    assert "| rewrite | `hasty-1` | unauthorised | `seats-1` | `partner-prices` | 1 |" in text
+    assert "partner-prices" in page
 
 
 def test_strict_rules_pass_where_all_that_was_asked_ships(faults: Evaluation) -> None:
@@ -496,7 +504,6 @@ def test_strict_rules_pass_where_all_that_was_asked_ships(faults: Evaluation) ->
         "careful": True,
         "dateless": False,
         "expander": True,
-        "leaking": False,
     }
 
 
