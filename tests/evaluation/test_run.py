@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
@@ -560,29 +559,3 @@ def test_killed_half_way_and_resumed_it_is_the_same(tmp_path: Path) -> None:
     calls = (tmp_path / "killed.calls").read_text().splitlines()
     assert calls[: len(so_far)] == so_far
     assert sorted(calls) == sorted(TOPICS)
-
-
-def test_mtrag_in_under_five_minutes(guard: Guard, shared: Path) -> None:
-    folder = shared / "data" / "retrieval" / "mtrag"
-    if not folder.is_dir():
-        pytest.skip("MTRAG is not in the shared data folder")
-    rows = [json.loads(line) for line in (folder / "queries.jsonl").read_text("utf-8").splitlines()]
-    cases = [
-        Case(
-            row["id"],
-            row["original"],
-            tuple((message["role"], message["text"]) for message in row["history"]),
-            rewrites={label: (text,) for label, text in row["rewrites"].items()},
-            relevant=tuple(row["relevant"]),
-            conversation=row["conversation"],
-            turn=row["turn"],
-        )
-        for row in rows
-    ]
-    corpus = Corpus.read(folder / "corpus.jsonl")
-    labels = sorted({label for case in cases for label in case.rewrites})
-    started = time.process_time()  # of this process: the machine may have more to do
-    found = run(cases, corpus, dict.fromkeys(labels, "recorded"), guard=guard, reference_date=DAY)
-    assert time.process_time() - started < 300
-    assert len(found) == len(cases) * (2 + 3 * len(labels))
-    assert {each.status for each in found} == {Status.OK}

@@ -164,6 +164,8 @@ def _named(option: str, name: str | None) -> Any:
             value = getattr(value, part)
     except (ImportError, AttributeError) as error:
         fail(f"{option}: {name}: {error}")
+    except Exception as error:  # noqa: BLE001 - the application's module: whatever it raises, nothing was evaluated
+        fail(f"{option}: {name}: {type(error).__name__}: {error}")
     return value
 
 
