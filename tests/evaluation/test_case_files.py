@@ -93,6 +93,11 @@ def test_a_null_and_an_empty_cell_are_absent(tmp_path: Path) -> None:
     assert read_cases(table(tmp_path, list(FIELDS), ["7", "Is it open?", *[""] * (len(FIELDS) - 2)])) == [BARE]
 
 
+def test_blank_words_are_not_unresolved() -> None:
+    case = case_of({"id": "7", "original": "Is it open?", "contract": {"unresolved": " \n"}})
+    assert case.contract == Contract(unresolved="")
+
+
 def test_a_table_holds_json_in_cells_that_are_no_text(tmp_path: Path) -> None:
     path = table(
         tmp_path,
@@ -196,6 +201,7 @@ BAD = [
     (GOOD | {"contract": {"reference_date": "4 May"}}, "contract.reference_date: expected YYYY-MM-DD, got '4 May'"),
     (GOOD | {"contract": {"reference_date": "2023-02-31"}}, "contract.reference_date: expected YYYY-MM-DD"),
     (GOOD | {"contract": {"readings": ["a"]}}, "contract.readings: readings of what?"),
+    (GOOD | {"contract": {"unresolved": " ", "readings": ["a"]}}, "contract.readings: readings of what?"),
     (GOOD | {"history": [{"role": "narrator", "text": "a"}]}, "history[0]: unknown role 'narrator'"),
     (GOOD | {"history": "User: hi"}, "history: one string does not say who spoke"),
     (GOOD | {"context": {"plan": 5}}, "context.plan: expected text, got a number"),

@@ -42,6 +42,11 @@ def text_or_none(value: Any, field: str) -> str | None:
     return text(value, field) if text(value, field).strip() else None
 
 
+def text_or_empty(value: Any, field: str) -> str:
+    """A text; an empty one for a blank one."""
+    return text_or_none(value, field) or ""
+
+
 def position(value: Any, field: str) -> int:
     """A whole number from 1."""
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
