@@ -246,6 +246,16 @@ def test_lines_that_are_no_rows(tmp_path: Path, lines: list[str], message: str) 
         read_cases(jsonl(tmp_path, *lines))
 
 
+def test_a_repeated_name_hides_nothing(tmp_path: Path) -> None:
+    twice = '{"id": "8", "original": "a", "contract": {"must_preserve": ["x"]}, "contract": {}}'
+    for first in (json.dumps(GOOD), json.dumps(logged())):  # what a log leaves out is an unfinished line alone
+        with pytest.raises(CaseError, match=r"cases\.jsonl, line 2: contract: one object holds it twice"):
+            read_cases(jsonl(tmp_path, first, twice))
+    cell = '{"must_preserve": ["x"], "must_preserve": []}'
+    with pytest.raises(CaseError, match=r"cases\.csv, line 2: contract: must_preserve: one object holds it twice"):
+        read_cases(table(tmp_path, ["id", "original", "contract"], ["8", "a", cell]))
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [

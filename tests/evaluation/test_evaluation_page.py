@@ -95,12 +95,10 @@ def test_the_verdict_stands_first_and_the_conditions_last() -> None:
 def test_every_table_has_a_name_of_its_own() -> None:
     report = sample()
     of_one_name = {**report.results["groups"][0], "enforced": False}
-    words = next(each for each in report.results["vocabulary"].values() if each["words"])
-    vocabulary = dict.fromkeys(report.rewriters, words)
-    page = read(changed(report, groups=[*report.results["groups"], of_one_name], vocabulary=vocabulary))
+    page = read(changed(report, groups=[*report.results["groups"], of_one_name]))
     assert [caption for caption, times in Counter(page.captions).items() if times > 1] == []
     for told in ("Releases, and what decided them", "Words with zero document frequency"):
-        assert f"{told}: careful-2" in page.captions
+        assert any(caption.startswith(f"{told}: careful-2") for caption in page.captions)
 
 
 def test_every_release_is_told_with_what_decided_it() -> None:

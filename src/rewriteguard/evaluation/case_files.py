@@ -14,7 +14,7 @@ from rewriteguard.audit import LineError, read_object
 from rewriteguard.errors import CaseError
 from rewriteguard.evaluation.case import Case
 from rewriteguard.evaluation.case_rows import FIELDS, PLAIN, case_of, is_logged, row_of
-from rewriteguard.evaluation.fields import check_names
+from rewriteguard.evaluation.fields import check_names, each_name_once
 
 if TYPE_CHECKING:
     import os
@@ -103,7 +103,9 @@ def _jsonl_rows(path: Path) -> _Rows:
             if not raw.strip():
                 continue
             try:
-                row = read_object(raw)
+                row = read_object(raw, each_name_once)
+            except CaseError as error:
+                raise CaseError(f"{path}, line {number}: {error}") from None
             except LineError as error:
                 if not logged:
                     raise CaseError(f"{path}, line {number}: {error}") from None
@@ -151,9 +153,13 @@ def _row(cells: list[str], header: list[str], place: str) -> dict[str, Any]:
     for name in row:
         try:
             if name not in PLAIN:
-                row[name] = json.loads(row[name])
+                row[name] = json.loads(row[name], object_pairs_hook=each_name_once)
+        except CaseError as error:
+            raise CaseError(f"{place}: {name}: {error}") from None
         except (json.JSONDecodeError, RecursionError):
             raise CaseError(f"{place}: {name}: expected JSON, got {row[name][:60]!r}") from None
+        except ValueError:  # Python reads no whole number of more than some thousand digits
+            raise CaseError(f"{place}: {name}: a number has too many digits") from None
     return row
 
 

@@ -146,6 +146,20 @@ class ObjectOf:
         }
 
 
+def each_name_once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of the names and values of JSON, which may repeat a name and so hide what stood under it.
+
+    Raises:
+        CaseError: A name is repeated; the message starts with it.
+    """
+    made: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in made:
+            raise CaseError(f"{name}: one object holds it twice")
+        made[name] = value
+    return made
+
+
 def check_names(names: Iterable[str], known: Collection[str], inside: str = "") -> None:
     """Nothing where all names are known.
 
