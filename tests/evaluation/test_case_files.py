@@ -283,6 +283,33 @@ def test_a_table_that_is_broken_or_in_another_encoding(tmp_path: Path) -> None:
         read_cases(path)
 
 
+def test_a_table_holds_cells_of_any_length(tmp_path: Path) -> None:
+    long = replace(BARE, history=(("user", "x" * 200_000), ("assistant", "y")))
+    limit = csv.field_size_limit()
+    write_cases(tmp_path / "cases.csv", [long, FULL])
+    assert read_cases(tmp_path / "cases.csv") == [long, FULL]
+    with pytest.raises(CaseError, match="original: missing"):
+        read_cases(table(tmp_path, ["id"], ["7"]))
+    assert csv.field_size_limit() == limit
+
+
+def test_a_number_of_too_many_digits(tmp_path: Path) -> None:
+    digits = "1" * 5000
+    with pytest.raises(CaseError, match=r"cases\.csv, line 2: turn: a number has too many digits"):
+        read_cases(table(tmp_path, ["id", "original", "turn"], ["7", "a", digits]))
+    with pytest.raises(CaseError, match=r"cases\.jsonl, line 1: .*a number has too many digits"):
+        read_cases(jsonl(tmp_path, f'{{"id": "7", "original": "a", "turn": {digits}}}'))
+
+
+def test_what_cannot_be_written_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    write_cases(path, [FULL])
+    with pytest.raises(CaseError, match="is not text"):
+        write_cases(path, [BARE, replace(BARE, id="8", original="caf\ud800")])
+    assert read_cases(path) == [FULL]
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_other_names_are_refused(tmp_path: Path) -> None:
     for name in ("cases.json", "cases"):
         with pytest.raises(CaseError, match=r"expected a name that ends in \.jsonl or \.csv"):
