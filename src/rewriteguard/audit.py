@@ -18,7 +18,7 @@ from rewriteguard.telemetry.content import REDACTION_FAILED
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rewriteguard.assessment import Assessment
 
@@ -292,14 +292,18 @@ def _read(raw: bytes) -> dict[str, Any] | LineError:
         return error
 
 
-def read_object(raw: bytes) -> dict[str, Any]:
+def read_object(raw: bytes, made: Callable[[list[tuple[str, Any]]], Any] | None = None) -> dict[str, Any]:
     """The object that a line of JSONL holds.
+
+    Args:
+        raw: The line.
+        made: Makes an object of its names and values; None makes a dict, in which the last of several of one name wins.
 
     Raises:
         LineError: It holds none.
     """
     try:
-        return _parsed(raw)
+        return _parsed(raw, made)
     except LineError as error:
         if raw.endswith(b"\n"):
             raise
@@ -309,15 +313,17 @@ def read_object(raw: bytes) -> dict[str, Any]:
         ) from None
 
 
-def _parsed(raw: bytes) -> dict[str, Any]:
+def _parsed(raw: bytes, made: Callable[[list[tuple[str, Any]]], Any] | None) -> dict[str, Any]:
     try:
-        value = json.loads(raw.decode("utf-8-sig"))
+        value = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=made)
     except UnicodeDecodeError as error:
         raise LineError(f"not UTF-8 (byte {error.start})") from None
     except json.JSONDecodeError as error:
         raise LineError(f"not JSON: {error.msg} (column {error.colno})") from None
     except RecursionError:
         raise LineError("not JSON: nested too deeply") from None
+    except RewriteGuardError:  # of `made`
+        raise
     except ValueError:  # Python reads no whole number of more than some thousand digits
         raise LineError("not JSON that can be read: a number has too many digits") from None
     if not isinstance(value, dict):

@@ -1,7 +1,8 @@
 """Two annotators: the units that are counted, the coefficients, and the list of what differs."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
+from datetime import date
 from typing import Any
 
 import pytest
@@ -73,6 +74,71 @@ def test_the_other_fields_are_compared(guard: Guard) -> None:
     ]
 
 
+OF_CONTRACT: dict[str, tuple[Any, str, bool | str]] = {
+    "constraints": ((YEAR,), "2021", True),
+    "must_preserve": (("run",), "run", True),
+    "allowed_expansion": (("boats",), "boats", True),
+    "forbidden_assumptions": (("in winter",), "in winter", True),
+    "unresolved": ("run", "", "run"),
+    "readings": (("sail",), "sail", True),
+    "reference_date": (date(2022, 3, 4), "", "2022-03-04"),
+}
+OF_CASE: dict[str, tuple[Any, str, bool | str]] = {
+    "context": ((("plan", "pro"),), "plan: pro", True),
+    "relevant": (("d1",), "d1", True),
+    "near_misses": (("d2",), "d2", True),
+    "forbidden": (("d3",), "d3", True),
+    "unauthorised": (("d4",), "d4", True),
+    "answer": ("None.", "", "None."),
+    "conversation": ("ferry", "", "ferry"),
+    "turn": (3, "", "3"),
+    "family": ("years", "", "years"),
+    "slices": (("dates",), "dates", True),
+    "asked": (date(2022, 3, 3), "", "2022-03-03"),
+}
+
+
+def test_no_field_is_left_out() -> None:
+    assert OF_CONTRACT.keys() == {field.name for field in fields(Contract)}
+    same = {"id", "original", "history", "human"}
+    assert {*OF_CASE, *same, "contract", "rewrites"} == {field.name for field in fields(Case)}
+
+
+@pytest.mark.parametrize("name", [*OF_CONTRACT, *OF_CASE])
+def test_every_difference_is_listed(name: str, guard: Guard) -> None:
+    plain = annotated(DATED)
+    if name in OF_CONTRACT:
+        value, text, said = OF_CONTRACT[name]
+        other = replace(plain, contract=Contract(**{name: value}))
+    else:
+        value, text, said = OF_CASE[name]
+        other = replace(plain, **{name: value})
+    for first, second in ((other, plain), (plain, other)):
+        (found,) = agreement([first], [second], guard).disagreements
+        assert (found.case, found.field, found.text) == ("1", name, text)
+        assert (found.first, found.second)[first is plain] == said
+        assert not (found.first, found.second)[first is other]
+
+
+def test_forms_of_a_constraint_that_both_hold_are_compared(guard: Guard) -> None:
+    first = annotated(DATED, replace(YEAR, forms=("last year", "The year 2021")))
+    second = annotated(DATED, replace(YEAR, forms=("the year  2021", "this year")))
+    found = agreement([first], [second], guard)
+    assert [(each.field, each.kind, each.text, each.first, each.second) for each in found.disagreements] == [
+        ("forms", Kind.TIME, "2021: last year", True, False),
+        ("forms", Kind.TIME, "2021: this year", False, True),
+    ]
+    assert found.criticality["time"] == Choices(both=1)
+
+
+def test_other_words_are_another_unit(guard: Guard) -> None:
+    case = Case("3", "Which ferries did not run after 2021?")
+    first, second = annotated(case, replace(YEAR, text="after 2021")), annotated(case, YEAR)
+    found = agreement([first], [second], guard)
+    assert (found.presence["time"].first, found.presence["time"].second) == (1, 1)
+    assert {each.text for each in found.disagreements} == {"after 2021", "2021"}
+
+
 @pytest.mark.parametrize("counts", [(20, 5, 10, 15), (1, 2, 3, 4), (30, 1, 0, 9), (0, 3, 4, 0)])
 def test_kappa_is_that_of_statsmodels(counts: tuple[int, int, int, int]) -> None:
     both, first, second, neither = counts
@@ -119,6 +185,14 @@ def test_it_is_plain_json(guard: Guard) -> None:
         ([DATED], [DATED, OTHER], "of one alone: 2"),
         ([annotated(DATED)], [DATED], "case 1: contract: missing in the cases of the second annotator"),
         ([DATED], [annotated(DATED)], "case 1: contract: missing in the cases of the first annotator"),
+        (
+            [annotated(DATED, NOT, YEAR, replace(YEAR, text=" 2021", critical=False))],
+            [annotated(DATED)],
+            r"case 1: contract.constraints\[2\]: time ' 2021' stands there twice",
+        ),
+        ([annotated(DATED)], [annotated(DATED, YEAR, YEAR)], r"case 1: contract.constraints\[1\]: time '2021' stands"),
+        ([DATED, DATED], [DATED], "id: '1' is the id of two cases of one annotator"),
+        ([DATED], [DATED, DATED], "id: '1' is the id of two cases of one annotator"),
         ([DATED], [replace(DATED, original="Why?")], "case 1: original: expected the same"),
         ([DATED], [replace(DATED, human="Why?")], "case 1: human: expected the same"),
     ],

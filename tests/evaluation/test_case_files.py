@@ -93,6 +93,11 @@ def test_a_null_and_an_empty_cell_are_absent(tmp_path: Path) -> None:
     assert read_cases(table(tmp_path, list(FIELDS), ["7", "Is it open?", *[""] * (len(FIELDS) - 2)])) == [BARE]
 
 
+def test_blank_words_are_not_unresolved() -> None:
+    case = case_of({"id": "7", "original": "Is it open?", "contract": {"unresolved": " \n"}})
+    assert case.contract == Contract(unresolved="")
+
+
 def test_a_table_holds_json_in_cells_that_are_no_text(tmp_path: Path) -> None:
     path = table(
         tmp_path,
@@ -196,6 +201,7 @@ BAD = [
     (GOOD | {"contract": {"reference_date": "4 May"}}, "contract.reference_date: expected YYYY-MM-DD, got '4 May'"),
     (GOOD | {"contract": {"reference_date": "2023-02-31"}}, "contract.reference_date: expected YYYY-MM-DD"),
     (GOOD | {"contract": {"readings": ["a"]}}, "contract.readings: readings of what?"),
+    (GOOD | {"contract": {"unresolved": " ", "readings": ["a"]}}, "contract.readings: readings of what?"),
     (GOOD | {"history": [{"role": "narrator", "text": "a"}]}, "history[0]: unknown role 'narrator'"),
     (GOOD | {"history": "User: hi"}, "history: one string does not say who spoke"),
     (GOOD | {"context": {"plan": 5}}, "context.plan: expected text, got a number"),
@@ -240,6 +246,16 @@ def test_lines_that_are_no_rows(tmp_path: Path, lines: list[str], message: str) 
         read_cases(jsonl(tmp_path, *lines))
 
 
+def test_a_repeated_name_hides_nothing(tmp_path: Path) -> None:
+    twice = '{"id": "8", "original": "a", "contract": {"must_preserve": ["x"]}, "contract": {}}'
+    for first in (json.dumps(GOOD), json.dumps(logged())):  # what a log leaves out is an unfinished line alone
+        with pytest.raises(CaseError, match=r"cases\.jsonl, line 2: contract: one object holds it twice"):
+            read_cases(jsonl(tmp_path, first, twice))
+    cell = '{"must_preserve": ["x"], "must_preserve": []}'
+    with pytest.raises(CaseError, match=r"cases\.csv, line 2: contract: must_preserve: one object holds it twice"):
+        read_cases(table(tmp_path, ["id", "original", "contract"], ["8", "a", cell]))
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -265,6 +281,33 @@ def test_a_table_that_is_broken_or_in_another_encoding(tmp_path: Path) -> None:
     path.write_bytes(b"id,original\n7,caf\xe9\n")
     with pytest.raises(CaseError, match="not UTF-8"):
         read_cases(path)
+
+
+def test_a_table_holds_cells_of_any_length(tmp_path: Path) -> None:
+    long = replace(BARE, history=(("user", "x" * 200_000), ("assistant", "y")))
+    limit = csv.field_size_limit()
+    write_cases(tmp_path / "cases.csv", [long, FULL])
+    assert read_cases(tmp_path / "cases.csv") == [long, FULL]
+    with pytest.raises(CaseError, match="original: missing"):
+        read_cases(table(tmp_path, ["id"], ["7"]))
+    assert csv.field_size_limit() == limit
+
+
+def test_a_number_of_too_many_digits(tmp_path: Path) -> None:
+    digits = "1" * 5000
+    with pytest.raises(CaseError, match=r"cases\.csv, line 2: turn: a number has too many digits"):
+        read_cases(table(tmp_path, ["id", "original", "turn"], ["7", "a", digits]))
+    with pytest.raises(CaseError, match=r"cases\.jsonl, line 1: .*a number has too many digits"):
+        read_cases(jsonl(tmp_path, f'{{"id": "7", "original": "a", "turn": {digits}}}'))
+
+
+def test_what_cannot_be_written_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    write_cases(path, [FULL])
+    with pytest.raises(CaseError, match="is not text"):
+        write_cases(path, [BARE, replace(BARE, id="8", original="caf\ud800")])
+    assert read_cases(path) == [FULL]
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_other_names_are_refused(tmp_path: Path) -> None:

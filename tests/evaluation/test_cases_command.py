@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from test_case_files import BARE, FULL
 from typer.testing import CliRunner, Result
 
-from evaluation.test_case_files import BARE, FULL
 from rewriteguard.cli import app
 from rewriteguard.evaluation.case import Case
 from rewriteguard.evaluation.case_files import SCHEMA, read_cases, write_cases

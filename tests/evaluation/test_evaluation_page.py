@@ -35,6 +35,7 @@ class Read(HTMLParser):
         self.scripts: list[str] = []
         self.titles: list[str] = []
         self.tables: dict[str, list[list[str]]] = {}
+        self.captions: list[str] = []
         self.text = ""
         self._rows: list[list[str]] | None = None
         self.feed(html)
@@ -48,6 +49,7 @@ class Read(HTMLParser):
             self.titles.append("")
         elif tag == "caption":
             self._rows = self.tables.setdefault(values["id"] or "", [])
+            self.captions.append("")
         elif tag == "tr" and self._rows is not None:
             self._rows.append([])
         elif tag in ("td", "th") and self._rows:
@@ -62,6 +64,8 @@ class Read(HTMLParser):
             self.scripts[-1] += data
             return
         self.text += data
+        if self.captions and self.tags[-1][0] == "caption":
+            self.captions[-1] += data.strip()
         if self.titles and self.tags[-1][0] in ("h2", "h3", "bdi"):
             self.titles[-1] += data.strip()
         if self._rows and self._rows[-1]:
@@ -86,6 +90,15 @@ def test_the_verdict_stands_first_and_the_conditions_last() -> None:
     titles = [title for _, title in re.findall(r"<(h2)[^>]*>([^<]+)", written(sample()))]
     assert titles[0] == "Verdict"
     assert titles[-1] == "Conditions"
+
+
+def test_every_table_has_a_name_of_its_own() -> None:
+    report = sample()
+    of_one_name = {**report.results["groups"][0], "enforced": False}
+    page = read(changed(report, groups=[*report.results["groups"], of_one_name]))
+    assert [caption for caption, times in Counter(page.captions).items() if times > 1] == []
+    for told in ("Releases, and what decided them", "Words with zero document frequency"):
+        assert any(caption.startswith(f"{told}: careful-2") for caption in page.captions)
 
 
 def test_every_release_is_told_with_what_decided_it() -> None:

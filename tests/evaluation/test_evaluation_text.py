@@ -124,9 +124,16 @@ def test_mentions_links_and_markup_are_never_bare(text: str) -> None:
 
 
 def test_names_in_code_and_signs_are_prose() -> None:
-    for text in ("p = 0.031", "original+rewrite", "constraint_preservation 61.0 %", "–", "−0.182 to +0.062"):
+    intervals = ("−0.182 to +0.062", "54.3 to 100.0 % · 7 of 8")
+    for text in ("p = 0.031", "original+rewrite", "constraint_preservation 61.0 %", "–", *intervals):
         assert prose(text) == text
     assert prose("p < 0.001") == "p &lt; 0.001"
+
+
+def test_an_interval_is_never_code() -> None:
+    told = re.findall(r"[^|]* to [^|]*(?:·|&#183;)[^|]*", full(sample()))
+    assert len(told) > 20
+    assert [cell for cell in told if "<code>" in cell or "`" in cell] == []
 
 
 def test_the_json_is_the_report() -> None:

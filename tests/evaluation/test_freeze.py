@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_case_files import BARE, FULL
 
-from evaluation.test_case_files import BARE, FULL
-from rewriteguard.errors import ConditionsError
+from rewriteguard.errors import CaseError, ConditionsError
 from rewriteguard.evaluation.case import Case, Constraint, Contract
 from rewriteguard.evaluation.freeze import Lock, check_frozen, freeze
 from rewriteguard.tokens import Kind
@@ -64,6 +64,14 @@ def test_a_changed_contract_is_another_hash(name: str) -> None:
 
 def test_rewrites_and_order_do_not_count() -> None:
     assert freeze([BARE, replace(FULL, rewrites={"new": ("x",)})]) == freeze(CASES)
+
+
+@pytest.mark.parametrize("cases", [[replace(BARE, original="Why?"), BARE], [BARE, BARE]])
+def test_a_repeated_id_hides_no_case(cases: list[Case]) -> None:
+    with pytest.raises(CaseError, match="id: '7' is the id of two cases"):
+        check_frozen(cases, Lock.of([BARE]))
+    with pytest.raises(CaseError, match="id: '7' is the id of two cases"):
+        freeze(cases)
 
 
 def test_the_lock_is_a_file(tmp_path: Path) -> None:

@@ -24,8 +24,9 @@ from rewriteguard.evaluation.twins import twins as twins_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rewriteguard.evaluation.agreement import Choices, Disagreement
+    from rewriteguard.evaluation.agreement import Choices
     from rewriteguard.evaluation.case import Case
+    from rewriteguard.evaluation.differences import Disagreement
     from rewriteguard.evaluation.figure import Figure
 
 app = typer.Typer(no_args_is_help=True, help="Writes, compares and freezes the cases of an evaluation.")

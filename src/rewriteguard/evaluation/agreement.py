@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rewriteguard.errors import CaseError
 from rewriteguard.evaluation.case import Case, Constraint, Contract
+from rewriteguard.evaluation.differences import Disagreement, folded, of_cases, of_constraints, of_contracts
 from rewriteguard.evaluation.draft import draft
 from rewriteguard.evaluation.figure import Figure
 from rewriteguard.telemetry.agreement import interval_of, kappa_of
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from rewriteguard.guard import Guard
 
 ALL = "all"
-_LISTS = ("must_preserve", "allowed_expansion", "forbidden_assumptions", "readings")
 _Key = tuple[Kind, str]
 
 
@@ -67,41 +68,16 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Disagreement:
-    """One thing about which the annotators said different things.
-
-    Attributes:
-        case: The id of the case.
-        field: The field of the contract; `critical` where both hold a constraint and one calls it critical.
-        kind: The kind of the constraint; None in other fields.
-        text: The words that it is about.
-        first: What the first annotator said: whether it is there or critical, or the words that are unresolved.
-        second: What the second said.
-    """
-
-    case: str
-    field: str
-    kind: Kind | None
-    text: str
-    first: bool | str
-    second: bool | str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The disagreement as plain JSON values."""
-        return {name: getattr(self, name) for name in ("case", "field", "kind", "text", "first", "second")}
-
-
-@dataclass(frozen=True, slots=True)
 class Agreement:
     """What two annotators said about the contracts of the same cases.
 
     Attributes:
         presence: By kind and for `all` of them: whether a candidate is a constraint. A unit is one candidate of one
             case: a kind and words, whatever their case and spacing, that the guard drafts for the case or that an
-            annotator wrote. Both say no to what they took out of the draft.
+            annotator wrote. Both say no to what they took out of the draft. `after 2021` and `2021` are two units.
         criticality: Likewise, whether a constraint is critical. A unit is a constraint of one case that both hold.
         unresolved: Whether words of the turn have several readings. A unit is a case.
-        disagreements: All of them, in the order of the cases.
+        disagreements: All of them, in the order of the cases; those about its documents and other fields too.
     """
 
     presence: dict[str, Choices] = field(default_factory=dict)
@@ -128,12 +104,14 @@ def agreement(first: Sequence[Case], second: Sequence[Case], guard: Guard) -> Ag
         guard: Drafts the candidates, as it did for the annotators.
 
     Raises:
-        CaseError: They are not the same cases, or one has no contract.
+        CaseError: They are not the same cases, one has no contract, or a contract has one constraint twice.
     """
     found = Agreement()
     for one, other in _pairs(first, second):
         drafted = draft(replace(one, contract=None), guard).contract
-        _compare(found, one.id, _contract(one, "first"), _contract(other, "second"), drafted or Contract())
+        said = _contract(one, "first"), _contract(other, "second")
+        _compare(found, one.id, said, drafted or Contract())
+        found.disagreements.extend(of_cases(one, other))
     kinds = [kind.value for kind in Kind if kind.value in found.presence]
     ordered = [ALL, *kinds] if kinds else []
     return replace(
@@ -143,24 +121,17 @@ def agreement(first: Sequence[Case], second: Sequence[Case], guard: Guard) -> Ag
     )
 
 
-def _compare(found: Agreement, case: str, one: Contract, other: Contract, drafted: Contract) -> None:
-    left, right, candidates = (_by_key(contract.constraints) for contract in (one, other, drafted))
-    for key in candidates | left | right:
-        kind, words = key[0], (left.get(key) or right.get(key) or candidates[key]).text
-        here, there = left.get(key), right.get(key)
-        _count(found.presence, kind, here is not None, there is not None)
-        if (here is None) != (there is None):
-            said = (here is not None, there is not None)
-            found.disagreements.append(Disagreement(case, "constraints", kind, words, *said))
-        if here and there:
-            _count(found.criticality, kind, here.critical, there.critical)
-            if here.critical != there.critical:
-                found.disagreements.append(Disagreement(case, "critical", kind, words, here.critical, there.critical))
-    found.unresolved.add(bool(one.unresolved), bool(other.unresolved))
-    if _folded(one.unresolved) != _folded(other.unresolved):
-        found.disagreements.append(Disagreement(case, "unresolved", None, "", one.unresolved, other.unresolved))
-    for name in _LISTS:
-        found.disagreements.extend(_of_lists(case, name, getattr(one, name), getattr(other, name)))
+def _compare(found: Agreement, case: str, said: tuple[Contract, Contract], drafted: Contract) -> None:
+    left, right = (_by_key(case, contract.constraints) for contract in said)
+    candidates = dict.fromkeys([*map(_key, drafted.constraints), *left, *right])
+    for key in candidates:
+        one, other = left.get(key), right.get(key)
+        _count(found.presence, key[0], one is not None, other is not None)
+        if one and other:
+            _count(found.criticality, key[0], one.critical, other.critical)
+        found.disagreements.extend(of_constraints(case, one, other))
+    found.unresolved.add(*(bool(contract.unresolved) for contract in said))
+    found.disagreements.extend(of_contracts(case, *said))
 
 
 def _count(counted: dict[str, Choices], kind: Kind, first: bool, second: bool) -> None:
@@ -168,14 +139,10 @@ def _count(counted: dict[str, Choices], kind: Kind, first: bool, second: bool) -
         counted.setdefault(name, Choices()).add(first, second)
 
 
-def _of_lists(case: str, name: str, one: Iterable[str], other: Iterable[str]) -> Iterator[Disagreement]:
-    left, right = ({_folded(text): text for text in texts} for texts in (one, other))
-    for key, text in (left | right).items():
-        if (key in left) != (key in right):
-            yield Disagreement(case, name, None, text, key in left, key in right)
-
-
 def _pairs(first: Sequence[Case], second: Sequence[Case]) -> Iterator[tuple[Case, Case]]:
+    for case_id, times in (Counter(case.id for case in first) | Counter(case.id for case in second)).items():
+        if times > 1:
+            raise CaseError(f"id: {case_id!r} is the id of two cases of one annotator")
     others = {case.id: case for case in second}
     ids = {case.id for case in first}
     alone = [case.id for case in first if case.id not in others] + [id_ for id_ in others if id_ not in ids]
@@ -195,9 +162,16 @@ def _contract(case: Case, whose: str) -> Contract:
     return case.contract
 
 
-def _by_key(constraints: Iterable[Constraint]) -> dict[_Key, Constraint]:
-    return {(each.kind, _folded(each.text)): each for each in constraints}
+def _by_key(case: str, constraints: Iterable[Constraint]) -> dict[_Key, Constraint]:
+    found: dict[_Key, Constraint] = {}
+    for place, each in enumerate(constraints):
+        if _key(each) in found:
+            raise CaseError(
+                f"case {case}: contract.constraints[{place}]: {each.kind.value} {each.text!r} stands there twice"
+            )
+        found[_key(each)] = each
+    return found
 
 
-def _folded(text: str) -> str:
-    return " ".join(text.split()).casefold()
+def _key(constraint: Constraint) -> _Key:
+    return constraint.kind, folded(constraint.text)

@@ -7,20 +7,25 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rewriteguard.answers import is_answer
 from rewriteguard.audit import LineError, read_object
 from rewriteguard.errors import CaseError
 from rewriteguard.evaluation.case import Case
 from rewriteguard.evaluation.case_rows import FIELDS, PLAIN, case_of, is_logged, row_of
-from rewriteguard.evaluation.fields import check_names
+from rewriteguard.evaluation.fields import check_names, each_name_once
+from rewriteguard.replacing import replacing
 
 if TYPE_CHECKING:
     import os
 
 SCHEMA = Path(__file__).with_name("cases.schema.json")
 """The published JSON Schema of one row."""
+
+_LIMIT = Lock()
+_LONGEST = 2**31 - 1  # the most that csv takes on every platform
 
 _log = logging.getLogger("rewriteguard")
 _Rows = Iterator[tuple[int, dict[str, Any]]]
@@ -59,6 +64,8 @@ def read_cases(*paths: str | os.PathLike[str]) -> list[Case]:
 def write_cases(path: str | os.PathLike[str], cases: Iterable[Case]) -> None:
     """Writes the cases, as JSONL or CSV by the end of the name, so that `read_cases` reads the same.
 
+    What goes wrong leaves an older file as it was.
+
     Raises:
         CaseError: The name ends in something else, or a text cannot be written.
         OSError: The file cannot be written.
@@ -66,12 +73,9 @@ def write_cases(path: str | os.PathLike[str], cases: Iterable[Case]) -> None:
     path = Path(path)
     rows = [row_of(case) for case in cases]
     try:
-        if _suffix(path) == ".csv":
-            _write_csv(path, rows)
-        else:
-            # Half a surrogate pair, which UTF-8 cannot hold, becomes its JSON escape.
-            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-            path.write_bytes(lines.encode("utf-8", "backslashreplace"))
+        write = _write_csv if _suffix(path) == ".csv" else _write_jsonl
+        with replacing(path) as file:
+            write(file, rows)
     except UnicodeEncodeError as error:
         raise CaseError(f"{path}: {error.object[error.start : error.end]!r} is not text; write JSONL") from None
 
@@ -103,7 +107,9 @@ def _jsonl_rows(path: Path) -> _Rows:
             if not raw.strip():
                 continue
             try:
-                row = read_object(raw)
+                row = read_object(raw, each_name_once)
+            except CaseError as error:
+                raise CaseError(f"{path}, line {number}: {error}") from None
             except LineError as error:
                 if not logged:
                     raise CaseError(f"{path}, line {number}: {error}") from None
@@ -117,10 +123,11 @@ def _jsonl_rows(path: Path) -> _Rows:
 def _csv_rows(path: Path) -> _Rows:
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, strict=True)
+        lines = _of_any_length(reader)
         header: list[str] = []
         before = 0
         try:
-            for cells in reader:
+            for cells in lines:
                 number, before = before + 1, reader.line_num
                 if not header:
                     header = _header(cells, f"{path}, line {number}")
@@ -130,6 +137,20 @@ def _csv_rows(path: Path) -> _Rows:
             raise CaseError(f"{path}, line {before + 1}: not CSV: {error}") from None
         except UnicodeDecodeError as error:
             raise CaseError(f"{path}, line {before + 1} or below: not UTF-8 (byte {error.start})") from None
+
+
+def _of_any_length(reader: Iterator[list[str]]) -> Iterator[list[str]]:
+    """What the reader gives, without a limit on the length of a cell, which the whole process shares."""
+    cells: list[str] | None = []
+    while cells is not None:
+        with _LIMIT:
+            before = csv.field_size_limit(_LONGEST)
+            try:
+                cells = next(reader, None)
+            finally:
+                csv.field_size_limit(before)
+        if cells is not None:
+            yield cells
 
 
 def _header(cells: list[str], place: str) -> list[str]:
@@ -151,20 +172,30 @@ def _row(cells: list[str], header: list[str], place: str) -> dict[str, Any]:
     for name in row:
         try:
             if name not in PLAIN:
-                row[name] = json.loads(row[name])
+                row[name] = json.loads(row[name], object_pairs_hook=each_name_once)
+        except CaseError as error:
+            raise CaseError(f"{place}: {name}: {error}") from None
         except (json.JSONDecodeError, RecursionError):
             raise CaseError(f"{place}: {name}: expected JSON, got {row[name][:60]!r}") from None
+        except ValueError:  # Python reads no whole number of more than some thousand digits
+            raise CaseError(f"{place}: {name}: a number has too many digits") from None
     return row
 
 
-def _write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
+def _write_jsonl(file: TextIO, rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        line = json.dumps(row, ensure_ascii=False)
+        # Half a surrogate pair, which UTF-8 cannot hold, becomes its JSON escape.
+        file.write(line.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
+
+
+def _write_csv(file: TextIO, rows: list[dict[str, Any]]) -> None:
     names = [name for name in FIELDS if any(name in row for row in rows)] or ["id", "original"]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(names)
-        for row in rows:
-            cells = [row.get(name, "") for name in names]
-            writer.writerow(
-                cell if name in PLAIN or cell == "" else json.dumps(cell, ensure_ascii=False)
-                for name, cell in zip(names, cells, strict=True)
-            )
+    writer = csv.writer(file)
+    writer.writerow(names)
+    for row in rows:
+        cells = [row.get(name, "") for name in names]
+        writer.writerow(
+            cell if name in PLAIN or cell == "" else json.dumps(cell, ensure_ascii=False)
+            for name, cell in zip(names, cells, strict=True)
+        )

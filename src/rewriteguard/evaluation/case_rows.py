@@ -17,6 +17,7 @@ from rewriteguard.evaluation.fields import (
     one_of,
     position,
     text,
+    text_or_empty,
     text_or_none,
     texts_or_text,
     truth,
@@ -40,7 +41,7 @@ _CONTRACT = ObjectOf(
         "must_preserve": list_of(words),
         "allowed_expansion": list_of(words),
         "forbidden_assumptions": list_of(words),
-        "unresolved": text,
+        "unresolved": text_or_empty,
         "readings": list_of(words),
         "reference_date": day,
     }

@@ -42,6 +42,11 @@ def text_or_none(value: Any, field: str) -> str | None:
     return text(value, field) if text(value, field).strip() else None
 
 
+def text_or_empty(value: Any, field: str) -> str:
+    """A text; an empty one for a blank one."""
+    return text_or_none(value, field) or ""
+
+
 def position(value: Any, field: str) -> int:
     """A whole number from 1."""
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
@@ -139,6 +144,20 @@ class ObjectOf:
             for name, reader in self.readers.items()
             if value.get(name) is not None
         }
+
+
+def each_name_once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of the names and values of JSON, which may repeat a name and so hide what stood under it.
+
+    Raises:
+        CaseError: A name is repeated; the message starts with it.
+    """
+    made: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in made:
+            raise CaseError(f"{name}: one object holds it twice")
+        made[name] = value
+    return made
 
 
 def check_names(names: Iterable[str], known: Collection[str], inside: str = "") -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from rewriteguard.audit import LineError, read_object
-from rewriteguard.errors import ConditionsError
+from rewriteguard.errors import CaseError, ConditionsError
 from rewriteguard.evaluation.case import Case
 from rewriteguard.evaluation.case_rows import row_of
 
@@ -33,8 +33,17 @@ class Lock:
 
     @classmethod
     def of(cls, cases: Iterable[Case]) -> Self:
-        """The lock of the cases, whatever their order."""
-        return cls(dict(sorted((case.id, _hash_of(case)) for case in cases)))
+        """The lock of the cases, whatever their order.
+
+        Raises:
+            CaseError: Two cases have one id, so that one of them would hide the other.
+        """
+        hashes: dict[str, str] = {}
+        for case in cases:
+            if case.id in hashes:
+                raise CaseError(f"id: {case.id!r} is the id of two cases")
+            hashes[case.id] = _hash_of(case)
+        return cls(dict(sorted(hashes.items())))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -69,6 +78,9 @@ def freeze(cases: Iterable[Case]) -> str:
 
     Recorded rewrites are left out, so that they may come later; everything else counts: texts, contracts, the
     documents that answer, families and slices.
+
+    Raises:
+        CaseError: Two cases have one id.
     """
     return Lock.of(cases).hash
 
@@ -82,6 +94,7 @@ def check_frozen(cases: Iterable[Case], lock: Lock | str | os.PathLike[str]) -> 
 
     Raises:
         ConditionsError: A case was changed, added or left out; the message names the ids.
+        CaseError: Two cases have one id.
         OSError: The file cannot be read.
     """
     frozen = (lock if isinstance(lock, Lock) else Lock.read(lock)).hashes

@@ -114,7 +114,7 @@ def unknown_words(report: EvaluationReport) -> list[tuple[str, Table]]:
             ]
             for word in words[:_WORDS]
         ]
-        title = "Words with zero document frequency"
+        title = f"Words with zero document frequency: {rewriter}"
         found.append((rewriter, Table(f"words-{place}", title, columns, rows, left_out=len(words) - len(rows))))
     return found
 

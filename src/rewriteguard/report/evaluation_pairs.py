@@ -31,7 +31,7 @@ def gain_tables(report: EvaluationReport) -> list[tuple[str, Table]]:
     """
     columns = (Column("Group"), Column("Arm"), *_FIGURES)
     return [
-        (rewriter, Table(f"gains-{place}", _CAPTION, columns, _rows(report, rewriter)))
+        (rewriter, Table(f"gains-{place}", _caption(rewriter), columns, _rows(report, rewriter)))
         for place, rewriter in enumerate([*report.rewriters, ""])
     ]
 
@@ -44,6 +44,11 @@ def gains_of_all(report: EvaluationReport) -> Table:
         for pair in _pairs(arm)
     ]
     return Table("gains-all", _CAPTION, (*ARM_COLUMNS, *_FIGURES), rows)
+
+
+def _caption(rewriter: str) -> str:
+    """Names the rewriter too, since the caption is what a screen reader calls the table by."""
+    return f"{_CAPTION}: {rewriter}" if rewriter else f"{_CAPTION}, without a rewriter"
 
 
 def _rows(report: EvaluationReport, rewriter: str) -> list[list[Cell]]:

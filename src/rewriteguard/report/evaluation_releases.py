@@ -45,7 +45,8 @@ def verdicts(report: EvaluationReport, rewriter: str) -> Table:
         for each in report.decisions(rewriter)
     ]
     columns = [Column("Group"), Column("Release"), Column("n", number=True), Column("What decided it")]
-    return Table(f"verdict-{report.rewriters.index(rewriter)}", "Releases, and what decided them", columns, rows)
+    title = f"Releases, and what decided them: {rewriter}"
+    return Table(f"verdict-{report.rewriters.index(rewriter)}", title, columns, rows)
 
 
 def vetoes(report: EvaluationReport) -> Table:

@@ -122,7 +122,8 @@ def group_table(place: int, group: Mapping[str, Any]) -> Table:
         for arm in group["arms"]
     ]
     columns = [*ARM_COLUMNS, *(Column(measure.caption) for measure in measures)]
-    return Table(f"group-{place}", f"The five scores on {group['name']}", columns, rows)
+    sort = "class" if group["enforced"] else "slice"
+    return Table(f"group-{place}", f"The five scores on the {sort} {group['name']}", columns, rows)
 
 
 def _figure_cells(figure: Figure, form: Callable[[float | None], str]) -> list[Cell]:

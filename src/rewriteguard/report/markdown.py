@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rewriteguard.report.table import Cell, Column, Table
 
 _HARMLESS = re.compile(r"[\w .,;:?!'’%()/=+–−-]+")  # needs no care inside backticks, in a table or out of it
-_PROSE = re.compile(r"(?! .* www\. ) (?: [^\W_] | (?<=[^\W_])_(?=[^\W_]) | [ .,;:?!'’%()=+–−<>-] )+", re.VERBOSE)
+_PROSE = re.compile(r"(?! .* www\. ) (?: [^\W_] | (?<=[^\W_])_(?=[^\W_]) | [ .,;:?!'’%()=+–−·<>-] )+", re.VERBOSE)
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 _SPECIAL = re.compile(r"[^\w ,-]|_")
 
