@@ -8,6 +8,7 @@ import pytest
 
 from rewriteguard import Guard, Verdict
 from rewriteguard.evaluation.case import Case, Contract
+from rewriteguard.evaluation.edits.pointers import pointers
 from rewriteguard.evaluation.twins import Family, Judged, judge_pair, judge_pairs, shares, twins
 
 TALK = (
@@ -88,18 +89,18 @@ def test_a_word_that_points_at_nothing_leaves_nothing_open(turn: str, human: str
     [
         *("Did it crack?", "How long does it take?", "How much does it cost?", "Is it possible for them to leave?"),
         *("Did that kiln crack?", "Who built that?", "What happened after that in 1931?", "Well, that kiln is old?"),
-        *(
-            "Did he paint there?",
-            "When was this year's kiln opened, and is it open?",
-            "And an old one?",
-            "Are both open?",
-        ),
+        *("Did he paint there?", "Is it open this year?", "And an old one?", "Are both open?"),
     ],
 )
 def test_a_word_that_points_to_the_history_is_left_open(turn: str) -> None:
-    case = replace(CASE, original=turn, human="What about Paul Mercer?")
+    case = replace(CASE, original=turn, human="What did Paul Mercer do?")
     assert len(of(case, "unresolved")) == 1
     assert of(replace(case, history=()), "unresolved") == []
+
+
+def test_each_pointer_is_judged_where_it_stands() -> None:
+    assert pointers("Is it true that they were there?") == {"they", "there"}
+    assert pointers("It’s odd that there’s one that burnt it") == {"it"}
 
 
 def test_an_expansion_is_harmless_beside_one_that_narrows() -> None:
