@@ -8,6 +8,7 @@ import pytest
 
 from rewriteguard import Guard, Verdict
 from rewriteguard.evaluation.case import Case, Contract
+from rewriteguard.evaluation.edits.pointers import pointers
 from rewriteguard.evaluation.twins import Family, Judged, judge_pair, judge_pairs, shares, twins
 
 TALK = (
@@ -58,6 +59,48 @@ def test_a_turn_that_points_outside_is_its_own_unresolved_twin() -> None:
     (family,) = of(CASE, "unresolved")
     assert (family.twin.rewrite, family.control.rewrite) == (CASE.original, CASE.human)
     assert of(replace(CASE, original="What did Paul Mercer paint in 1931?"), "unresolved") == []
+
+
+@pytest.mark.parametrize(
+    ("turn", "human"),
+    [
+        ("Is it possible to visit the kiln?", "Can I visit the kiln?"),
+        ("Would it be a good idea to visit the kiln?", "Should I visit the kiln?"),
+        ("Is it true that Paul Mercer painted?", "Did Paul Mercer paint?"),
+        ("I heard that Paul Mercer left, did Helen Ward leave?", "Did Helen Ward leave?"),
+        (
+            "Which of those that Paul Mercer built is best?",
+            "Which kiln of Paul Mercer is best?",
+        ),
+        ("What time does it get dark in Glasgow?", "When does the sun set in Glasgow?"),
+        ("How long does it take to fire the kiln?", "What is the firing time of the kiln?"),
+        ("Are there kilns in Glasgow?", "Does Glasgow have kilns?"),
+        ("How many kilns are there?", "How many kilns does Glasgow have?"),
+        ("Did both Paul Mercer and Helen Ward paint?", "Did Paul Mercer and Helen Ward paint?"),
+        ("Is the kiln open this year?", "Is the kiln open in 2024?"),
+    ],
+)
+def test_a_word_that_points_at_nothing_leaves_nothing_open(turn: str, human: str) -> None:
+    assert of(replace(CASE, original=turn, human=human), "unresolved") == []
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        *("Did it crack?", "How long does it take?", "How much does it cost?", "Is it possible for them to leave?"),
+        *("Did that kiln crack?", "Who built that?", "What happened after that in 1931?", "Well, that kiln is old?"),
+        *("Did he paint there?", "Is it open this year?", "And an old one?", "Are both open?"),
+    ],
+)
+def test_a_word_that_points_to_the_history_is_left_open(turn: str) -> None:
+    case = replace(CASE, original=turn, human="What did Paul Mercer do?")
+    assert len(of(case, "unresolved")) == 1
+    assert of(replace(case, history=()), "unresolved") == []
+
+
+def test_each_pointer_is_judged_where_it_stands() -> None:
+    assert pointers("Is it true that they were there?") == {"they", "there"}
+    assert pointers("It’s odd that there’s one that burnt it") == {"it"}
 
 
 def test_an_expansion_is_harmless_beside_one_that_narrows() -> None:

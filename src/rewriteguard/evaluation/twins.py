@@ -6,7 +6,6 @@ knowledge of how the guard reads a text.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rewriteguard.assessment import Verdict
 from rewriteguard.evaluation.case import Case, Contract
 from rewriteguard.evaluation.edits.base import Edit, Mutant, MutantKind, holds
+from rewriteguard.evaluation.edits.pointers import pointers
 from rewriteguard.evaluation.edits.words import WORDS
 from rewriteguard.evaluation.figure import Figure
 from rewriteguard.evaluation.mutants import controls, mutants
@@ -29,7 +29,6 @@ REFERENT = "referent"
 UNRESOLVED = "unresolved"
 _NAMED = {MutantKind.DATE: "date", MutantKind.NAME: "name", MutantKind.COMPARISON: "direction"}
 _AGGREGATION, _STATUS = frozenset(WORDS["twins"]["aggregation"]), frozenset(WORDS["twins"]["status"])
-_POINTERS = frozenset(WORDS["twins"]["pointers"])
 _DECISIVE = ("date", "name", "direction", "status", "aggregation", REFERENT, UNRESOLVED, EXPANSION)
 _SPELT = (MutantKind.ACRONYM, MutantKind.SYNONYM, MutantKind.UNIT_FORMAT, MutantKind.DATE_FORMAT)
 
@@ -181,8 +180,8 @@ def _planted(kinds: Sequence[str], made: Sequence[Mutant], context: str, seed: i
 
 
 def _unresolved(case: Case, human: str) -> Iterator[_Pair]:
-    """The turn itself in place of a rewrite, where a person put other words for those that point outside it."""
-    if _pointers(case.original) - _pointers(human):
+    """The turn itself in place of a rewrite, where a person put other words for those that point to the history."""
+    if case.history and pointers(case.original) - pointers(human):
         twin = Variant(case.original, Edit.DROP.value, must_pass=False)
         yield UNRESOLVED, case.original, twin, Variant(human, UNCHANGED, must_pass=True), False
 
@@ -235,10 +234,6 @@ def _kind(mutant: Mutant) -> str:
 def _beside(control: Mutant) -> str:
     """The question with the other form of the words in brackets behind them."""
     return f"{control.base[: control.end]} ({control.after}){control.base[control.end :]}"
-
-
-def _pointers(text: str) -> frozenset[str]:
-    return _POINTERS.intersection(re.findall(r"[a-z]+", text.lower()))
 
 
 def _place(kind: str) -> tuple[int, str]:
