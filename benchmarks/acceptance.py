@@ -1,6 +1,6 @@
 """Runs `rewriteguard evaluate` on MTRAG: how long it takes, whether it repeats itself, and what it decides.
 
-Writes results/evaluation.json; see benchmarks/README.md. Ends with 1 where two runs, or a run that was killed half-way
+Writes results/acceptance.json; see benchmarks/README.md. Ends with 1 where two runs, or a run that was killed half-way
 and resumed, differ, or where one takes too long; with 2 where the data is not there.
 """
 
@@ -23,9 +23,9 @@ import provenance
 import report
 from rewriteguard.evaluation import Corpus
 
-RESULTS = datafiles.HERE / "results" / "evaluation.json"
+RESULTS = datafiles.HERE / "results" / "acceptance.json"
 PAGE = datafiles.HERE.parent / "docs" / "benchmarks.md"
-OWNER = "evaluation"
+OWNER = "acceptance"
 _ALIKE = ("report.json", "report.md", "report.html")
 _ARMS = ("original", "without_rewrite", "rewrite", "guarded")
 
@@ -46,14 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not options.check:
             RESULTS.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
     except (datafiles.DataError, report.ReportError) as error:
-        print(f"evaluation: {error}", file=sys.stderr)
+        print(f"acceptance: {error}", file=sys.stderr)
         return 2
-    return _verdict_on(results, conditions["evaluation"])
+    return _verdict_on(results, conditions["acceptance"])
 
 
 def measure(conditions: Mapping[str, Any]) -> dict[str, Any]:
     """The times of the runs, whether they agree, and what the first of them found."""
-    settings = conditions["evaluation"]
+    settings = conditions["acceptance"]
     sources = [datafiles.read(settings[name], conditions["data"])[1] for name in ("queries", "corpus")]
     queries, corpus = (datafiles.FOLDER / source.file for source in sources)
     started = time.perf_counter()
@@ -65,7 +65,7 @@ def measure(conditions: Mapping[str, Any]) -> dict[str, Any]:
         first, second, broken = (Path(folder) / name for name in ("first", "second", "broken"))
         seconds = [_timed([*command, str(each)]) for each in (first, second)]
         print(
-            f"evaluation: {seconds[0]:.0f} s and {seconds[1]:.0f} s, indexing {indexing:.0f} s of it", file=sys.stderr
+            f"acceptance: {seconds[0]:.0f} s and {seconds[1]:.0f} s, indexing {indexing:.0f} s of it", file=sys.stderr
         )
         outcomes = _lines(first)
         killed_at = _killed([*command, str(broken)], broken, outcomes // 2)
@@ -184,7 +184,7 @@ def _complaints(results: Mapping[str, Any], settings: Mapping[str, Any]) -> Iter
 def _verdict_on(results: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
     complaints = list(_complaints(results, settings))
     for each in complaints:
-        print(f"evaluation: {each}", file=sys.stderr)
+        print(f"acceptance: {each}", file=sys.stderr)
     return int(bool(complaints))
 
 
