@@ -180,4 +180,6 @@ def test_a_family_within_a_conversation_makes_no_cluster_of_its_own(guard: Guard
         extract=guard.extract,
         draws=DRAWS,
     )
-    assert (found.arms, found.turns) == (joined.arms, joined.turns)
+    assert found.turns == joined.turns
+    for ours, theirs in zip(found.arms, joined.arms, strict=True):
+        assert (ours.scores.evidence, ours.over_original) == (theirs.scores.evidence, theirs.over_original)
