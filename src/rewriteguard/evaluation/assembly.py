@@ -8,9 +8,9 @@ from typing import Any
 from rewriteguard.errors import InputError
 from rewriteguard.evaluation.case import Case
 from rewriteguard.evaluation.clusters import clusters_of
+from rewriteguard.evaluation.keeping import Extract
 from rewriteguard.evaluation.outcome import Arm, Outcome
 from rewriteguard.evaluation.paired import paired
-from rewriteguard.evaluation.preservation import Extract
 from rewriteguard.evaluation.results import ArmResult, Group, GroupResult, Results
 from rewriteguard.evaluation.runs import ArmRun, arm_runs
 from rewriteguard.evaluation.scores import score
