@@ -164,3 +164,22 @@ def test_396_cases_three_rewriters_and_six_arms_take_seconds() -> None:
     assert time.process_time() - start < 20
     assert len(found.arms) == 12
     assert len(found.constraints) == 396 * 12 * 2
+
+
+def test_a_family_within_a_conversation_makes_no_cluster_of_its_own(guard: Guard) -> None:
+    cases = [replace(CASES[0], family="pair"), CASES[1], replace(CASES[2], conversation="3", family="pair")]
+    cases += [replace(CASES[1], id=name, conversation=name) for name in "de"]
+    outcomes = [*OUTCOMES, *(replace(each, case=name) for each in OUTCOMES if each.case == "b" for name in "de")]
+    found = assemble(cases, outcomes, (), k=2, extract=guard.extract, draws=DRAWS)
+    assert found.clusters == 3
+    joined = assemble(
+        [replace(case, family="", conversation="1" if case.id in "abc" else case.id) for case in cases],
+        outcomes,
+        (),
+        k=2,
+        extract=guard.extract,
+        draws=DRAWS,
+    )
+    assert found.turns == joined.turns
+    for ours, theirs in zip(found.arms, joined.arms, strict=True):
+        assert (ours.scores.evidence, ours.over_original) == (theirs.scores.evidence, theirs.over_original)

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from rewriteguard.evaluation.case import Case, Constraint, Contract
+from rewriteguard.evaluation.clusters import clusters_of
 from rewriteguard.evaluation.outcome import Arm, Outcome, Status
 from rewriteguard.evaluation.paired import Paired, paired
 from rewriteguard.evaluation.runs import ArmRun, arm_runs
-from rewriteguard.evaluation.scores import Hit, score
+from rewriteguard.evaluation.scores import Hit, Scores, score
 from rewriteguard.evaluation.statistics import Draws, exact_mcnemar
 from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -34,15 +35,19 @@ def run(cases: Sequence[Case], *outcomes: Outcome, k: int = 3) -> ArmRun:
     return made
 
 
+def scored(cases: Sequence[Case], made: ArmRun) -> Scores:
+    return score(cases, made, DRAWS, clusters_of(cases))
+
+
 def both(cases: Sequence[Case], outcomes: Sequence[Outcome], k: int = 3) -> Paired:
     base, arm = arm_runs(cases, outcomes, k, no_tokens)
-    return paired(cases, arm, base, DRAWS)
+    return paired(cases, arm, base, DRAWS, clusters_of(cases))
 
 
 def test_preservation_counts_constraints_and_completeness_requests() -> None:
     cases = [Case(name, "?", contract=YEAR) for name in "abc"]
     queries = {"a": ("fares 2023",), "b": ("2023",), "c": ("fares",)}
-    found = score(cases, run(cases, *(did(name, queries=queries[name]) for name in "abc")), DRAWS)
+    found = scored(cases, run(cases, *(did(name, queries=queries[name]) for name in "abc")))
     assert (found.preservation.count, found.preservation.n) == (4, 6)
     assert (found.completeness.count, found.completeness.n) == (2, 3)  # b lost only what is not critical
 
@@ -62,7 +67,7 @@ def test_540_constraints_of_200_requests() -> None:
         for at, outcome in enumerate(outcomes)
     ]
     cases = [replace(case, contract=replace(case.contract, forbidden_assumptions=("adult",))) for case in cases]
-    found = score(cases, run(cases, *outcomes), DRAWS)
+    found = scored(cases, run(cases, *outcomes))
     assert (found.preservation.count, found.preservation.n) == (513, 540)
     assert (found.completeness.count, found.completeness.n) == (164, 200)
     assert f"{found.preservation.value:.1%} {found.completeness.value:.1%}" == "95.0% 82.0%"
@@ -71,7 +76,7 @@ def test_540_constraints_of_200_requests() -> None:
 def test_requests_without_a_query_are_outcomes_and_no_zeros_of_preservation() -> None:
     cases = [Case(name, "?", contract=YEAR, relevant=("x",)) for name in "abc"]
     outcomes = [did("a", "x"), did("b", status=Status.ERROR, queries=()), did("c", status=Status.EMPTY)]
-    found = score(cases, run(cases, *outcomes), DRAWS)
+    found = scored(cases, run(cases, *outcomes))
     assert found.statuses == {"ok": 1, "empty": 1, "error": 1, "clarified": 0}
     assert found.preservation.n == 4
     assert found.evidence.recall.value == pytest.approx(1 / 3)
@@ -82,7 +87,7 @@ def test_requests_without_a_query_are_outcomes_and_no_zeros_of_preservation() ->
 def test_near_misses_are_apart_from_missing() -> None:
     cases = [Case(name, "?", relevant=("x", "z"), near_misses=("y",)) for name in "abcd"]
     outcomes = [did("a", "y", "x"), did("b", "y"), did("c", "n"), did("d", status=Status.EMPTY)]
-    evidence = score(cases, run(cases, *outcomes), DRAWS).evidence
+    evidence = scored(cases, run(cases, *outcomes)).evidence
     assert [each.count for each in (evidence.found, evidence.near_miss_only, evidence.missing)] == [1, 1, 2]
     assert evidence.found.n == 4
     assert evidence.recall.value == pytest.approx(0.125)
@@ -91,24 +96,24 @@ def test_near_misses_are_apart_from_missing() -> None:
 
 def test_what_lies_behind_k_is_no_evidence_but_a_veto() -> None:
     cases = [Case("a", "?", relevant=("x",), near_misses=("y",), forbidden=("z",))]
-    found = score(cases, run(cases, did("a", "1", "2", "3", "x", "y", "z")), DRAWS)
+    found = scored(cases, run(cases, did("a", "1", "2", "3", "x", "y", "z")))
     assert (found.evidence.missing.count, found.forbidden) == (1, (Hit("a", "z", 6),))
 
 
 def test_vetoes_name_the_documents_whatever_the_scores() -> None:
     cases = [Case("a", "?", relevant=("x",), forbidden=("f",), unauthorised=("u",)), Case("b", "?")]
-    found = score(cases, run(cases, did("a", "x", "u", "f"), did("b", "f")), DRAWS)
+    found = scored(cases, run(cases, did("a", "x", "u", "f"), did("b", "f")))
     assert found.unauthorised == (Hit("a", "u", 2),)
     assert found.forbidden == (Hit("a", "f", 3),)
     assert found.vetoed
     assert found.evidence.found.value == 1.0
-    assert not score(cases[1:], run(cases, did("b", "f")), DRAWS).vetoed
+    assert not scored(cases[1:], run(cases, did("b", "f"))).vetoed
 
 
 def test_answers_count_only_where_somebody_said() -> None:
     cases = [Case(name, "?") for name in "abc"]
     outcomes = [did("a", supported=True), did("b", supported=False), did("c")]
-    found = score(cases, run(cases, *outcomes), DRAWS)
+    found = scored(cases, run(cases, *outcomes))
     assert (found.answers.count, found.answers.n) == (1, 2)
     assert found.stages["generation"] == 1
 
@@ -117,7 +122,7 @@ def test_clarification_has_both_denominators() -> None:
     contracts = {"a": ASK, "b": ASK, "c": YEAR, "d": YEAR, "e": YEAR, "f": None}
     cases = [Case(name, "?", contract=contract) for name, contract in contracts.items()]
     outcomes = [did(name, status=Status.CLARIFIED if name in "acf" else Status.OK) for name in contracts]
-    clarification = score(cases, run(cases, *outcomes), DRAWS).clarification
+    clarification = scored(cases, run(cases, *outcomes)).clarification
     assert (clarification.asked.count, clarification.asked.n) == (1, 2)
     assert (clarification.not_asked.count, clarification.not_asked.n) == (2, 3)
 
@@ -125,8 +130,8 @@ def test_clarification_has_both_denominators() -> None:
 def test_a_subset_is_scored_by_itself() -> None:
     cases = [Case(name, "?", relevant=("x",)) for name in "ab"]
     made = run(cases, did("a", "x"), did("b"))
-    assert [score([case], made, DRAWS).evidence.recall.value for case in cases] == [1.0, 0.0]
-    assert score([], made, DRAWS).evidence.recall.value is None
+    assert [scored([case], made).evidence.recall.value for case in cases] == [1.0, 0.0]
+    assert scored([], made).evidence.recall.value is None
 
 
 @pytest.mark.parametrize(("second", "passed"), [("fares 2023", 1), ("fares", 0)])
@@ -134,13 +139,13 @@ def test_a_family_passes_only_as_a_unit(second: str, passed: int) -> None:
     cases = [Case(name, "?", contract=YEAR, relevant=("x",), family="pair") for name in "ab"]
     cases += [Case("c", "?", contract=YEAR, family="alone")]
     outcomes = [did("a", "x"), did("b", "x", queries=(second,)), did("c")]
-    families = score(cases, run(cases, *outcomes), DRAWS).families
+    families = scored(cases, run(cases, *outcomes)).families
     assert (families.count, families.n) == (passed, 1)
 
 
 def test_a_forbidden_document_fails_its_family() -> None:
     cases = [Case(name, "?", relevant=("x",), forbidden=("f",), family="pair") for name in "ab"]
-    assert score(cases, run(cases, did("a", "x"), did("b", "x", "f")), DRAWS).families.value == 0.0
+    assert scored(cases, run(cases, did("a", "x"), did("b", "x", "f"))).families.value == 0.0
 
 
 def test_gains_and_regressions_have_their_denominators() -> None:

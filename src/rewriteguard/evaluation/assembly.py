@@ -7,9 +7,10 @@ from typing import Any
 
 from rewriteguard.errors import InputError
 from rewriteguard.evaluation.case import Case
+from rewriteguard.evaluation.clusters import clusters_of
+from rewriteguard.evaluation.keeping import Extract
 from rewriteguard.evaluation.outcome import Arm, Outcome
 from rewriteguard.evaluation.paired import paired
-from rewriteguard.evaluation.preservation import Extract
 from rewriteguard.evaluation.results import ArmResult, Group, GroupResult, Results
 from rewriteguard.evaluation.runs import ArmRun, arm_runs
 from rewriteguard.evaluation.scores import score
@@ -47,24 +48,25 @@ def assemble(
     known = {case.id: case for case in cases}
     members = [_members(group, known) for group in groups]
     runs = {(run.rewriter, run.arm.value): run for run in arm_runs(cases, outcomes, k, extract)}
+    clusters = clusters_of(cases)
     return Results(
         k=k,
         seed=draws.seed,
         resamples=draws.resamples,
         requests=len(cases),
-        clusters=len({case.cluster for case in cases}),
+        clusters=len(set(clusters.values())),
         judged=sum(bool(case.relevant) for case in cases),
         contracts=sum(case.contract is not None for case in cases),
         rewriters=tuple(sorted({rewriter for rewriter, _ in runs if rewriter})),
-        arms=_arms(cases, runs, draws),
+        arms=_arms(cases, runs, draws, clusters),
         groups=tuple(
-            GroupResult(group.name, group.enforced, len(mine), _arms(mine, runs, draws))
+            GroupResult(group.name, group.enforced, len(mine), _arms(mine, runs, draws, clusters))
             for group, mine in zip(groups, members, strict=True)
         ),
         regressions=tuple(regressions(cases, runs)),
         constraints=tuple(constraint_rows(cases, runs)),
         kinds=tuple(kind_rows(runs)),
-        turns=tuple(turn_rows(cases, runs, draws)),
+        turns=tuple(turn_rows(cases, runs, draws, clusters)),
         vocabulary=vocabulary,
     )
 
@@ -76,16 +78,16 @@ def _members(group: Group, known: Mapping[str, Case]) -> list[Case]:
     return [known[name] for name in group.cases]
 
 
-def _arms(cases: Sequence[Case], runs: _Runs, draws: Draws) -> tuple[ArmResult, ...]:
-    return tuple(_arm(cases, run, runs, draws) for run in runs.values())
+def _arms(cases: Sequence[Case], runs: _Runs, draws: Draws, clusters: Mapping[str, str]) -> tuple[ArmResult, ...]:
+    return tuple(_arm(cases, run, runs, draws, clusters) for run in runs.values())
 
 
-def _arm(cases: Sequence[Case], run: ArmRun, runs: _Runs, draws: Draws) -> ArmResult:
-    against = {base.arm: paired(cases, run, base, draws) for base in bases_of(run, runs)}
+def _arm(cases: Sequence[Case], run: ArmRun, runs: _Runs, draws: Draws, clusters: Mapping[str, str]) -> ArmResult:
+    against = {base.arm: paired(cases, run, base, draws, clusters) for base in bases_of(run, runs)}
     return ArmResult(
         rewriter=run.rewriter,
         arm=run.arm.value,
-        scores=score(cases, run, draws),
+        scores=score(cases, run, draws, clusters),
         over_original=against.get(Arm.ORIGINAL),
         over_rewrite=against.get(Arm.REWRITE),
     )

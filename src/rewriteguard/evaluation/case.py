@@ -95,8 +95,3 @@ class Case:
     def reference_date(self) -> date | None:
         """The day that "today" means: the contract's, else the day on which it was asked."""
         return (self.contract and self.contract.reference_date) or self.asked
-
-    @property
-    def cluster(self) -> str:
-        """What the bootstrap draws: the family or the conversation, else the case alone."""
-        return self.family or self.conversation or self.id

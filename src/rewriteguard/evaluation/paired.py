@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rewriteguard.evaluation.case import Case
@@ -44,11 +44,11 @@ class Paired:
     randomisation: float | None
 
 
-def paired(cases: Sequence[Case], run: ArmRun, base: ArmRun, draws: Draws) -> Paired:
+def paired(cases: Sequence[Case], run: ArmRun, base: ArmRun, draws: Draws, clusters: Mapping[str, str]) -> Paired:
     """The arm against the base on those of the cases that count in both.
 
     McNemar's test and the randomisation test take requests as independent; where conversations hold several, the
-    interval that draws clusters is the one to go by.
+    interval that draws clusters is the one to go by. `clusters` are those of all cases; see `clusters_of`.
     """
     both_ran = [case for case in cases if case.id in run.measured and case.id in base.measured]
     pairs = [(run.measured[case.id], base.measured[case.id]) for case in both_ran]
@@ -67,7 +67,7 @@ def paired(cases: Sequence[Case], run: ArmRun, base: ArmRun, draws: Draws) -> Pa
         regression=failures(lost, both + lost),
         gain=share(gained, neither + gained),
         mcnemar=exact_mcnemar(lost, gained),
-        difference=mean(differences, draws, [case.cluster for case in both_ran]),
+        difference=mean(differences, draws, [clusters[case.id] for case in both_ran]),
         difference_by_request=mean(differences, draws),
         randomisation=randomisation(differences, draws),
     )

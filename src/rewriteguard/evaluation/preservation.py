@@ -2,28 +2,26 @@
 
 | clause | holds where |
 |---|---|
-| constraint | a form of it stands in a query as words, or a query has the tokens of its kind that a form of it has |
+| constraint | a query says what it means in the conversation, as words or as tokens; see `keeping` |
 | must_preserve | the words stand in a query as they are written, letter case included |
 | forbidden_assumption | no query has the words, unless an allowed expansion or the turn itself has them |
 
-Tokens are those that `Guard.extract` finds; they are equal where value and relation are, and times also where the
-contract's reference date makes them so. Several queries are judged by their union: one of them has to keep a clause.
+Tokens are those that `Guard.extract` finds. They are equal where the guard takes them for the same: a relative period
+and its dates by the contract's reference date. Several queries are judged by their union: one of them has to keep a
+clause.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from rewriteguard.evaluation.case import Case, Constraint, Contract
+from rewriteguard.evaluation.keeping import Extract, equal, keeps, meaning_of, of_kind
 from rewriteguard.evaluation.wording import folded, spaced, stands, without
-from rewriteguard.extract import same_for
-from rewriteguard.extract.base import Facts, Match
+from rewriteguard.extract.base import Facts
 from rewriteguard.tokens import Kind, ProtectedToken
-
-Extract = Callable[[str], Sequence[ProtectedToken]]
-"""Finds the protected tokens of a text, as `Guard.extract` does."""
 
 
 class Fate(StrEnum):
@@ -78,14 +76,10 @@ def clauses(case: Case, queries: Sequence[str], extract: Extract) -> tuple[Claus
 
 def _constraint(asked: Constraint, case: Case, contract: Contract, queries: Sequence[str], extract: Extract) -> Clause:
     told = ("constraint", asked.kind, asked.text, asked.critical)
-    for place, query in enumerate(queries):
-        if any(stands(folded(form), folded(query)) for form in _forms(asked)):
-            return Clause(*told, Fate.KEPT, query=place)
     facts = Facts(contract.reference_date)
-    meant = list(_meanings(asked, case, extract))
+    meaning = meaning_of(asked, case, facts, extract)
     for place, query in enumerate(queries):
-        found = _of_kind(asked.kind, query, extract)
-        if any(all(any(_equal(ours, theirs, facts) for theirs in found) for ours in tokens) for tokens in meant):
+        if keeps(meaning, query, extract):
             return Clause(*told, Fate.KEPT, query=place)
     for place, query in enumerate(queries):
         other = _other(asked.kind, query, case, contract, extract)
@@ -111,21 +105,6 @@ def _assumption(words: str, case: Case, contract: Contract, queries: Sequence[st
     return Clause("forbidden_assumption", None, words, True, Fate.ABSENT)
 
 
-def _forms(constraint: Constraint) -> tuple[str, ...]:
-    return (constraint.text, *constraint.forms)
-
-
-def _meanings(constraint: Constraint, case: Case, extract: Extract) -> Iterator[Sequence[ProtectedToken]]:
-    """For each form its tokens of the kind: as they stand in the turn, where a negation has its scope, or by itself."""
-    turn = _of_kind(constraint.kind, case.original, extract)
-    for form in _forms(constraint):
-        there = [token for token in turn if folded(token.text) == folded(form)]
-        if there:
-            yield from ([token] for token in there)
-        elif alone := _of_kind(constraint.kind, form, extract):
-            yield alone
-
-
 def _other(kind: Kind, query: str, case: Case, contract: Contract, extract: Extract) -> ProtectedToken | None:
     """A token of the kind that no constraint, no allowed expansion and not the turn itself says.
 
@@ -133,24 +112,13 @@ def _other(kind: Kind, query: str, case: Case, contract: Contract, extract: Extr
     """
     if kind is Kind.TOPIC:
         return None
-    of_kind = [constraint for constraint in contract.constraints if constraint.kind is kind]
-    said = [token for each in of_kind for tokens in _meanings(each, case, extract) for token in tokens]
-    said += _of_kind(kind, case.original, extract)
-    texts = [case.original, *contract.allowed_expansion, *(form for each in of_kind for form in _forms(each))]
     facts = Facts(contract.reference_date)
-    for token in _of_kind(kind, query, extract):
-        known = any(_equal(each, token, facts) for each in said)
-        if not known and not any(stands(folded(token.text), folded(text)) for text in texts):
+    alike = [constraint for constraint in contract.constraints if constraint.kind is kind]
+    said = [token for each in alike for token in meaning_of(each, case, facts, extract).tokens]
+    said += of_kind(kind, case.original, extract)
+    texts = [*contract.allowed_expansion, *(form for each in alike for form in (each.text, *each.forms))]
+    for token in of_kind(kind, query, extract):
+        known = any(equal(each, token, facts) for each in said)
+        if not known and not any(stands(folded(token.text), folded(text)) for text in (case.original, *texts)):
             return token
     return None
-
-
-def _of_kind(kind: Kind, text: str, extract: Extract) -> list[ProtectedToken]:
-    return [token for token in extract(text) if token.kind is kind]
-
-
-def _equal(ours: ProtectedToken, theirs: ProtectedToken, facts: Facts) -> bool:
-    if ours.value == theirs.value and ours.relation == theirs.relation:
-        return True
-    dated = ours.kind is Kind.TIME and facts.reference_date is not None
-    return dated and same_for(Kind.TIME)(ours, theirs, facts) is Match.SAME

@@ -181,7 +181,8 @@ class Results:
         seed: Of the draws and tests.
         resamples: Draws of each bootstrap.
         requests: The number of cases.
-        clusters: How many independent conversations, families or lone cases there are.
+        clusters: How many independent clusters of cases there are: conversations, joined where a family holds cases of
+            several; a case of neither is one.
         judged: How many cases have relevant documents.
         contracts: How many cases have a contract.
         rewriters: The labels of the rewriters, in alphabetical order.

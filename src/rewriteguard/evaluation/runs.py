@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from rewriteguard.evaluation.case import Case
+from rewriteguard.evaluation.keeping import Extract
 from rewriteguard.evaluation.measures import Measured, measured
 from rewriteguard.evaluation.outcome import Arm, Outcome
-from rewriteguard.evaluation.preservation import Clause, Extract, clauses
+from rewriteguard.evaluation.preservation import Clause, clauses
 from rewriteguard.evaluation.stages import Stage, first_break
 
 _ORDER = {arm: place for place, arm in enumerate(Arm)}

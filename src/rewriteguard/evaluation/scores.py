@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rewriteguard.evaluation.case import Case
@@ -111,8 +111,8 @@ class Scores:
         return bool(self.forbidden or self.unauthorised)
 
 
-def score(cases: Sequence[Case], run: ArmRun, draws: Draws) -> Scores:
-    """What an arm is worth on those of the cases that it ran."""
+def score(cases: Sequence[Case], run: ArmRun, draws: Draws, clusters: Mapping[str, str]) -> Scores:
+    """What an arm is worth on those of the cases that it ran; `clusters` are those of all cases, by their ids."""
     ran = [case for case in cases if case.id in run.outcomes]
     outcomes = [run.outcomes[case.id] for case in ran]
     statuses = Counter(outcome.status for outcome in outcomes)
@@ -125,7 +125,7 @@ def score(cases: Sequence[Case], run: ArmRun, draws: Draws) -> Scores:
         statuses={status.value: statuses[status] for status in Status},
         preservation=share(sum(kept), len(kept)),
         completeness=share(sum(complete), len(complete)),
-        evidence=_evidence(ran, run, draws),
+        evidence=_evidence(ran, run, draws, clusters),
         answers=share(sum(said), len(said)),
         clarification=_clarification(ran, run),
         forbidden=tuple(_hits(ran, run, "forbidden")),
@@ -169,23 +169,23 @@ def evidence_of(case: Case, outcome: Outcome, run: ArmRun) -> str:
     return "near_miss" if {*case.near_misses} & {*outcome.results[: run.k]} else "missing"
 
 
-def _evidence(cases: Sequence[Case], run: ArmRun, draws: Draws) -> Evidence:
+def _evidence(cases: Sequence[Case], run: ArmRun, draws: Draws, clusters: Mapping[str, str]) -> Evidence:
     judged = [case for case in cases if case.id in run.measured]
     came = Counter(evidence_of(case, run.outcomes[case.id], run) for case in judged)
     values = [run.measured[case.id] for case in judged]
     recalls = [each.recall for each in values]
-    clusters = [case.cluster for case in judged]
+    drawn = [clusters[case.id] for case in judged]
     searched = [case for case in judged if run.outcomes[case.id].status in SEARCHED]
     return Evidence(
         found=share(came["found"], len(judged)),
         near_miss_only=share(came["near_miss"], len(judged)),
         missing=share(came["missing"], len(judged)),
-        recall=mean(recalls, draws, clusters),
+        recall=mean(recalls, draws, drawn),
         recall_by_request=mean(recalls, draws),
-        ndcg=mean([each.ndcg for each in values], draws, clusters),
-        mrr=mean([each.mrr for each in values], draws, clusters),
+        ndcg=mean([each.ndcg for each in values], draws, drawn),
+        mrr=mean([each.mrr for each in values], draws, drawn),
         recall_searched=mean(
-            [run.measured[case.id].recall for case in searched], draws, [case.cluster for case in searched]
+            [run.measured[case.id].recall for case in searched], draws, [clusters[case.id] for case in searched]
         ),
     )
 

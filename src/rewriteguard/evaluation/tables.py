@@ -66,7 +66,7 @@ def kind_rows(runs: _ASKED_BY) -> Iterator[KindRow]:
                 yield KindRow(run.rewriter, run.arm.value, kind.value, asked, kept, altered, dropped)
 
 
-def turn_rows(cases: Sequence[Case], runs: _ASKED_BY, draws: Draws) -> Iterator[TurnRow]:
+def turn_rows(cases: Sequence[Case], runs: _ASKED_BY, draws: Draws, clusters: Mapping[str, str]) -> Iterator[TurnRow]:
     """Recall at each turn that cases have, and at all behind the first together; cases without a turn are left out."""
     turns = sorted({case.turn for case in cases if case.turn is not None})
     places = {str(turn): [case for case in cases if case.turn == turn] for turn in turns}
@@ -76,7 +76,7 @@ def turn_rows(cases: Sequence[Case], runs: _ASKED_BY, draws: Draws) -> Iterator[
             counted = [case for case in there if case.id in run.measured]
             if counted:
                 recalls = [run.measured[case.id].recall for case in counted]
-                recall = mean(recalls, draws, [case.cluster for case in counted])
+                recall = mean(recalls, draws, [clusters[case.id] for case in counted])
                 yield TurnRow(run.rewriter, run.arm.value, place, recall)
 
 
