@@ -469,6 +469,12 @@ def test_points_of_a_chart_lie_where_the_shares_are() -> None:
     assert all(point.low >= point.y >= point.high for point in changed.points)
 
 
+def test_a_line_joins_neighbours_and_no_points_with_a_gap_between_them() -> None:
+    _, periods = summed("2024-05-06T10:00", "2024-05-06T12:00", "2024-05-06T13:00").periods()
+    (chart,) = charts(periods, [Verdict.CHANGED])
+    assert [point.joined for point in chart.points] == [False, False, True]
+
+
 @pytest.mark.parametrize(
     ("value", "moment"),
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,12 +17,16 @@ _SCALES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)  # tops of the axis that re
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One period: its place, and those of the share and its interval, from the top left corner."""
+    """One period: its place, and those of the share and its interval, from the top left corner.
+
+    `joined` says whether the period before it has rows too, so that a line may join them.
+    """
 
     x: float
     y: float
     low: float
     high: float
+    joined: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,14 @@ def charts(periods: Sequence[Group], verdicts: Sequence[Verdict]) -> list[Chart]
     top = next(scale for scale in _SCALES if scale >= highest)
     step = WIDTH / max(1, len(periods))
     return [
-        Chart(verdict.value, tuple(_point((place + 0.5) * step, share, top) for place, share in points), top)
+        Chart(verdict.value, tuple(_points(points, step, top)), top)
         for verdict, points in zip(verdicts, shares, strict=True)
     ]
 
 
-def _point(x: float, share: Figure, top: float) -> Point:
-    y, low, high = (round(HEIGHT * (1 - (part or 0.0) / top), 2) for part in (share.value, share.low, share.high))
-    return Point(round(x, 1), y, low, high)
+def _points(shares: Sequence[tuple[int, Figure]], step: float, top: float) -> Iterator[Point]:
+    before = None
+    for place, share in shares:
+        y, low, high = (round(HEIGHT * (1 - (part or 0.0) / top), 2) for part in (share.value, share.low, share.high))
+        yield Point(round((place + 0.5) * step, 1), y, low, high, joined=before == place - 1)
+        before = place
