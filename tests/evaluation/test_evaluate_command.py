@@ -52,8 +52,8 @@ def command(*args: str) -> Result:
     [
         ("raise ValueError('no key')", "ValueError: no key"),
         ("raise SystemExit(1)", "SystemExit: 1"),
-        ("def (", "SyntaxError"),
-        ("", "AttributeError"),
+        ("def (", "SyntaxError: "),
+        ("", "module 'broken_"),
     ],
 )
 def test_a_module_that_fails_is_wrong_usage(folder: Path, text: str, said: str) -> None:

@@ -57,7 +57,9 @@ def evaluate(
     answer: Annotated[str | None, typer.Option(help="MODULE:NAME of answer(turn, history, documents).")] = None,
     judge: Annotated[str | None, typer.Option(help="MODULE:NAME of judge(case, answer, documents).")] = None,
     id_key: Annotated[str | None, typer.Option(help="Metadata key of the documents' ids.")] = None,
-    fingerprint: Annotated[str | None, typer.Option(help="Names the state of the corpus and its index.")] = None,
+    fingerprint: Annotated[
+        str | None, typer.Option(help="Names the state of the index; without it some changes go unseen.")
+    ] = None,
     reference_date: Annotated[str | None, typer.Option(help='The day that "today" means, YYYY-MM-DD.')] = None,
     seed: Annotated[int, typer.Option(help="Orders the cases.")] = 0,
     summary: Annotated[
@@ -185,7 +187,8 @@ def _named(option: str, name: str | None) -> Any:
         for part in attribute.split("."):
             value = getattr(value, part)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the module does when it is imported
-        fail(f"{option}: {name}: {type(error).__name__}: {error}")
+        kind = "" if isinstance(error, ImportError | AttributeError) else f"{type(error).__name__}: "
+        fail(f"{option}: {name}: {kind}{error}")
     return value
 
 
