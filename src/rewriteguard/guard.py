@@ -22,6 +22,7 @@ from rewriteguard.extract.base import Extractor, Facts
 from rewriteguard.extract.entity import equivalents_of
 from rewriteguard.filter_check import MAX_LIMIT, assess_filter
 from rewriteguard.filter_finding import FilterAssessment
+from rewriteguard.language.pipeline import pipeline_version
 from rewriteguard.policy import Policy, decide, decide_without_rewrite
 from rewriteguard.policy_classes import Release, RequestClass, Traits, first_class
 from rewriteguard.query_list import as_they_are, listed_queries
@@ -61,11 +62,26 @@ class Guard:
             raise InputError(f"history_window: expected a number of messages of at least 0, got {history_window!r}")
         self._equivalents = equivalents_of(aliases or {})
         self._window = history_window
-        self._read = Reader(extractors)
+        self._extractors = tuple(extractors)
+        self._read = Reader(self._extractors)
         carried: LRUCache[bytes, CarriedQuery] = LRUCache(_KEPT_CARRIED, lambda query: len(query.text) + 1)
         self._carry: Callable[..., CarriedQuery] = cached(carried, key=digest, lock=Lock())(carried_query)
         found: LRUCache[Any, Assessment] = LRUCache(_CACHED_CHECKS)
         self._assess_again: Callable[..., Assessment] = cached(found, lock=Lock())(self._assess_uncached)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the findings depend on beside the version of the package; the pipeline is loaded where it was not.
+
+        Raises:
+            PipelineNotFoundError: No English spaCy pipeline is installed.
+        """
+        return {
+            "history_window": self._window,
+            "aliases": {name: sorted(others) for name, others in sorted(self._equivalents.items())},
+            "extractors": self._extractors,
+            "pipeline": pipeline_version(),
+        }
 
     def warm_up(self) -> None:
         """Pays all first-call costs now, some four seconds once a process: pipeline, unit data, date parser.

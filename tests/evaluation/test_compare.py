@@ -107,13 +107,17 @@ class Index:
 
 def test_parts_are_described_by_their_settings() -> None:
     here = __name__
-    assert described(rewrite) == "evaluation.test_run.rewrite"
+    assert described(rewrite)["function"] == "evaluation.test_run.rewrite"
     assert described(partial(rewrite, "a", history=())) == {
-        "partial": "evaluation.test_run.rewrite",
+        "partial": described(rewrite),
         "args": [["a"], {"history": []}],
     }
-    assert described(Client("m", 0.2)) == {"class": f"{here}.Client", "model": "m", "temperature": 0.2}
-    assert described(Index("june", 3, object())) == {"class": f"{here}.Index", "name": "june", "depth": 3}
+    client = described(Client("m", 0.2))
+    assert client == {"class": f"{here}.Client", "code": client["code"], "model": "m", "temperature": 0.2}
+    index = described(Index("june", 3, object()))
+    assert (index["name"], index["depth"], index["calls"]) == ("june", 3, 3)
+    assert index["vectors"] == {"class": "builtins.object"}
+    assert "password" not in index
     assert described({Profile.EXPAND: {3, 1}, "headers": "s3cr3t"}) == {"expand": [1, 3]}
     assert described(list(range(100)))["n"] == 100
     assert described("x" * 1000).startswith("sha256:")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import subprocess
@@ -20,7 +21,7 @@ CONDITIONS = Conditions(
     cases="c",
     contracts="d",
     corpus="index of June",
-    probe="p",
+    probe=("p", ""),
     search={"search": {"class": "Index", "settings": [1, 2.5, None]}},
     rewriters={"x": {"rewriter": "app.rewrite"}},
     k=10,
@@ -143,6 +144,13 @@ def test_other_conditions_are_refused_and_named_with_both_values(path: Path) -> 
     assert read(path) == (ANSWERS, [OUTCOME])
 
 
+def test_a_probe_that_failed_compares_with_nothing() -> None:
+    for probe in (("p", "q"), ("", "q"), ("", "")):
+        assert CONDITIONS.differences(replace(CONDITIONS, probe=probe)) == []
+    other = replace(CONDITIONS, probe=("other", "q"))
+    assert CONDITIONS.differences(other) == ["probe: 1 of 2 queries give other documents"]
+
+
 def test_conditions_of_another_shape_are_refused(path: Path) -> None:
     row = CONDITIONS.to_dict()
     assert Conditions.from_dict(json.loads(json.dumps(row))) == CONDITIONS
@@ -159,3 +167,13 @@ def test_two_at_once_are_refused(path: Path) -> None:
         done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
         assert "another process has the journal open" in done.stderr
     assert read(path) == (ANSWERS, [OUTCOME])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="another call locks there")
+def test_a_file_system_without_locks_is_told_apart(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuses)
+    with pytest.raises(JournalError, match=r"expected a file system that can lock a file \(No locks available\)"):
+        Journal(path, CONDITIONS)

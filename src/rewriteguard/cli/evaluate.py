@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from rewriteguard.evaluation.evaluating import Evaluation
 
 NOT_ACCEPTED = 1
+CRASHED = 3
 _STYLE = {"ship": "green", "fuse": "cyan", "clarify": "yellow", "fall_back": "red"}
 _IN_A_NAME = re.compile(r"[^\w.-]+")
 
@@ -44,6 +46,9 @@ def evaluate(
     rules: Annotated[Path | None, typer.Option(help="Release rules; none: those of the package.")] = None,
     contracts: Annotated[Path | None, typer.Option(help="What `rewriteguard cases freeze` wrote.")] = None,
     policy: Annotated[Path | None, typer.Option(help="Policy file of the guarded arm.")] = None,
+    guard: Annotated[
+        str | None, typer.Option(help="MODULE:NAME of the Guard that production uses; none: a plain one.")
+    ] = None,
     k: Annotated[int, typer.Option(min=1, help="Documents that an arm returns.")] = 10,
     budget: Annotated[int, typer.Option(min=1, help="Documents that an arm may fetch.")] = 60,
     scope: Annotated[
@@ -52,14 +57,19 @@ def evaluate(
     answer: Annotated[str | None, typer.Option(help="MODULE:NAME of answer(turn, history, documents).")] = None,
     judge: Annotated[str | None, typer.Option(help="MODULE:NAME of judge(case, answer, documents).")] = None,
     id_key: Annotated[str | None, typer.Option(help="Metadata key of the documents' ids.")] = None,
-    fingerprint: Annotated[str | None, typer.Option(help="Names the state of the corpus and its index.")] = None,
+    fingerprint: Annotated[
+        str | None, typer.Option(help="Names the state of the index; without it some changes go unseen.")
+    ] = None,
     reference_date: Annotated[str | None, typer.Option(help='The day that "today" means, YYYY-MM-DD.')] = None,
     seed: Annotated[int, typer.Option(help="Orders the cases.")] = 0,
     summary: Annotated[
         Path | None, typer.Option(help="Append the summary to this file ($GITHUB_STEP_SUMMARY).")
     ] = None,
 ) -> None:
-    """Runs the acceptance protocol. Exit code: 0 every class is released as the rules ask, 1 not, 2 wrong usage."""
+    """Runs the acceptance protocol.
+
+    Exit code: 0 every class is released as the rules ask, 1 not, 2 wrong usage, 3 the run broke off by another error.
+    """
     tools = _tools()
     try:
         known = tools.cases.read_cases(*cases)
@@ -68,6 +78,7 @@ def evaluate(
         release_rules = tools.rules.Rules.shipped() if rules is None else tools.rules.Rules.load(rules)
         settings: dict[str, Any] = {
             "policy": None if policy is None else tools.policy.Policy.load(policy),
+            "guard": _guard(tools, guard),
             "budget": budget,
             "scope": _named("--scope", scope),
             "answer": _named("--answer", answer),
@@ -86,6 +97,11 @@ def evaluate(
         _write(tools, found, out, summary)
     except (OSError, RewriteGuardError) as error:
         fail(str(error))
+    except typer.Exit:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - 1 would say that the rewriter was refused
+        ERR.print(printable("".join(traceback.format_exception(error))), soft_wrap=True)
+        raise typer.Exit(CRASHED) from None
     OUT.print(_table(found))
     OUT.print(printable(f"Report: {out / 'report.html'}"), soft_wrap=True)
     raise typer.Exit(0 if found.accepted else NOT_ACCEPTED)
@@ -99,6 +115,7 @@ class _Tools:
         self.cases = load("rewriteguard.evaluation.case_files")
         self.freeze = load("rewriteguard.evaluation.freeze")
         self.rules = load("rewriteguard.evaluation.rules")
+        self.guard = load("rewriteguard.guard")
         self.policy = load("rewriteguard.policy")
         self.corpus = load("rewriteguard.evaluation.corpus")
         self.evaluating = load("rewriteguard.evaluation.evaluating")
@@ -133,6 +150,13 @@ def _search(tools: _Tools, corpus: Path | None, search: str | None) -> Any:
     return _named("--search", search) if corpus is None else tools.corpus.Corpus.read(corpus)
 
 
+def _guard(tools: _Tools, name: str | None) -> Any:
+    found = _named("--guard", name)
+    if not isinstance(found, tools.guard.Guard | None):
+        fail(f"--guard: {name}: expected a Guard, got {type(found).__name__}")
+    return found
+
+
 def _rewriters(given: list[str], cases: list[Case]) -> dict[str, Any]:
     """The rewriters by label; where none is given, those whose rewrites the cases hold."""
     if not given:
@@ -162,10 +186,9 @@ def _named(option: str, name: str | None) -> Any:
         value: Any = importlib.import_module(module)
         for part in attribute.split("."):
             value = getattr(value, part)
-    except (ImportError, AttributeError) as error:
-        fail(f"{option}: {name}: {error}")
-    except Exception as error:  # noqa: BLE001 - the application's module: whatever it raises, nothing was evaluated
-        fail(f"{option}: {name}: {type(error).__name__}: {error}")
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the module does when it is imported
+        kind = "" if isinstance(error, ImportError | AttributeError) else f"{type(error).__name__}: "
+        fail(f"{option}: {name}: {kind}{error}")
     return value
 
 

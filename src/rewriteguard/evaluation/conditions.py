@@ -21,7 +21,8 @@ class Conditions:
         cases: Digest of all cases, their labels among it.
         contracts: Digest of their contracts alone.
         corpus: What the caller states about corpus and index, or the corpus' own fingerprint.
-        probe: Digest of what the search gave for a few fixed queries: it changes where the index does.
+        probe: Digests of what the search gave for some of the turns: they change where the index does. One that the
+            search failed for is empty, and compares with nothing.
         search: The search and its settings.
         rewriters: Each rewriter and its settings, by label.
         k: The number of documents that an arm returns.
@@ -40,7 +41,7 @@ class Conditions:
     cases: str
     contracts: str
     corpus: str
-    probe: str
+    probe: tuple[str, ...]
     search: Any
     rewriters: Mapping[str, Any]
     k: int
@@ -58,8 +59,9 @@ class Conditions:
     def differences(self, other: Conditions) -> list[str]:
         """What differs, each with this side's value and the other's; empty where the conditions are equal."""
         ours, theirs = (dict(_flat("", each.to_dict())) for each in (self, other))
+        probed = _other_documents(ours.pop("probe"), theirs.pop("probe"))
         names = list(dict.fromkeys((*ours, *theirs)))
-        return [
+        return probed + [
             f"{name} was {_shown(ours.get(name))} and is {_shown(theirs.get(name))}"
             for name in names
             if ours.get(name, ...) != theirs.get(name, ...)
@@ -77,7 +79,7 @@ class Conditions:
 
     def to_dict(self) -> dict[str, Any]:
         """The conditions as plain JSON values."""
-        return {**asdict(self), "arms": list(self.arms)}
+        return {**asdict(self), "probe": list(self.probe), "arms": list(self.arms)}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Conditions:
@@ -90,7 +92,7 @@ class Conditions:
         wrong = sorted(names.symmetric_difference(row))
         if wrong:
             raise ConditionsError(f"conditions: absent or unknown: {', '.join(wrong)}")
-        return cls(**{**row, "arms": tuple(row["arms"])})
+        return cls(**{**row, "probe": tuple(row["probe"]), "arms": tuple(row["arms"])})
 
 
 def digest_of_cases(cases: Iterable[Case]) -> str:
@@ -101,6 +103,14 @@ def digest_of_cases(cases: Iterable[Case]) -> str:
 def digest_of_contracts(cases: Iterable[Case]) -> str:
     """The digest of the contracts alone, whatever the order of the cases."""
     return digest({case.id: _plain(asdict(case.contract)) if case.contract else None for case in cases})
+
+
+def _other_documents(ours: list[str], theirs: list[str]) -> list[str]:
+    """What the probes say; as many as the cases, so that those of other cases are no news."""
+    if len(ours) != len(theirs):
+        return []
+    n = sum(one != other for one, other in zip(ours, theirs, strict=True) if one and other)
+    return [f"probe: {n} of {len(ours)} queries give other documents"] if n else []
 
 
 def _plain(value: Any) -> Any:

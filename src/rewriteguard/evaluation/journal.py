@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -24,6 +25,8 @@ else:
 _VERSION = 1
 _START = b'{"journal":'
 _FAR = 2**40  # a byte behind all that is written; Windows lets nobody read what is locked
+
+_TAKEN = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK})  # Windows says the latter two
 
 _log = logging.getLogger("rewriteguard")
 
@@ -62,7 +65,8 @@ class Journal:
 
     Raises:
         ConditionsError: The journal was written under other conditions.
-        JournalError: The file is no journal, a line cannot be read, or another process has it open.
+        JournalError: The file is no journal, a line cannot be read, it cannot be locked, or another process has it
+            open.
         OSError: The file cannot be opened.
     """
 
@@ -191,7 +195,7 @@ def _lock(number: int, name: str) -> None:
     """Keeps other processes out until the file is closed, or this process ends, however it does.
 
     Raises:
-        JournalError: Another one has it open.
+        JournalError: Another one has it open, or it cannot be locked.
     """
     try:
         if sys.platform == "win32":
@@ -199,5 +203,7 @@ def _lock(number: int, name: str) -> None:
             msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
         else:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise JournalError(f"{name}: another process has the journal open") from None
+    except OSError as error:
+        if error.errno in _TAKEN:
+            raise JournalError(f"{name}: another process has the journal open") from None
+        raise JournalError(f"{name}: expected a file system that can lock a file ({error.strerror})") from None

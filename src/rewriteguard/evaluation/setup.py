@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import date
+from random import Random
 from typing import Any, TypedDict
 
 import rewriteguard
@@ -19,14 +21,17 @@ from rewriteguard.evaluation.conditions import Conditions, digest_of_cases, dige
 from rewriteguard.evaluation.fingerprint import described, digest
 from rewriteguard.evaluation.outcome import Arm
 from rewriteguard.evaluation.rewriters import Rewriters
-from rewriteguard.evaluation.searching import Searching
+from rewriteguard.evaluation.searching import Found, Searching
 from rewriteguard.guard import Guard
 from rewriteguard.plan import limits_of
 from rewriteguard.policy import Policy
+from rewriteguard.telemetry.content import describe
 
 K = 10
 BUDGET = 60
-_PROBES = 10  # queries whose results tell one state of an index from another
+_PROBES = 50  # turns whose results tell one state of an index from another
+_ENOUGH = 5  # turns; fewer follow-ups may well find nothing as they are
+_SHORT = 23  # characters of a digest that are kept of each; no two of so few are the same by chance
 
 Scope = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 
@@ -68,7 +73,8 @@ class Setup:
         reference_date: The day that "today" means where a contract does not say; None is today in UTC.
         answer: Called as answer(turn, history, documents); gives the answer from the documents that came back.
         judge: Called as judge(case, answer, documents); says whether the answer is right and supported, or None.
-        fingerprint: States which corpus and index are searched; None takes that of a `Corpus`.
+        fingerprint: States which corpus and index are searched; None takes that of a `Corpus`. Without it a change is
+            found by what the search gives for fifty of the turns, which may miss it.
         id_key: The key of the documents' metadata that holds the ids of the labels; None takes the documents' own ids.
         score_key: The key of the metadata that holds a score, where higher is better.
 
@@ -130,12 +136,13 @@ class Setup:
 
     def _conditions(self, corpus: str, scope: Scope | None) -> Conditions:
         limits = [each for each in self.limits.values() if not isinstance(each, ScopeError)]
+        search = self.find.settings()  # before it is used, which may change what it holds
         return Conditions(
             cases=digest_of_cases(self.cases),
             contracts=digest_of_contracts(self.cases),
             corpus=corpus,
             probe=self._probe(),
-            search=self.find.settings(),
+            search=search,
             rewriters=self.rewriters.settings(),
             k=self.budget.returned,
             budget=self.budget.fetched,
@@ -154,26 +161,55 @@ class Setup:
             version=rewriteguard.__version__,
         )
 
-    def _probe(self) -> str:
-        """A digest of what the search gives for the first turns.
+    def _probe(self) -> tuple[str, ...]:
+        """Digests of what the search gives for turns that are drawn from all, the last among them.
 
         Raises:
-            InputError: The search gives no documents with ids.
+            InputError: The search finds nothing for any of them, or gives documents without ids.
             ScopeError: The search would not pass on what limits it.
         """
-        found: list[Any] = []
-        for case in self.cases[:_PROBES]:
-            limits = self.limits[case.id]
-            if isinstance(limits, ScopeError):
-                continue
+        drawn = [case for case in self.cases if not isinstance(self.limits[case.id], ScopeError)]
+        if len(drawn) > _PROBES:
+            drawn = [*Random(0).sample(drawn[:-1], _PROBES - 1), drawn[-1]]
+        found = [self._found(case) for case in drawn]
+        failed = [each for each in found if isinstance(each, _Failed)]
+        if drawn and not any(found) and (len(drawn) >= _ENOUGH or len(failed) == len(drawn)):
+            raise InputError(f"search: found nothing for any of {len(drawn)} turns{_errors(failed)}")
+        return tuple("" if isinstance(each, _Failed) else digest(each)[:_SHORT] for each in found)
+
+    def _found(self, case: Case) -> list[Any] | _Failed:
+        """Ids and texts of what the search gives for a turn; where it fails twice, why."""
+        limits: Any = self.limits[case.id]
+        failed = _Failed("")
+        for _ in range(2):
             try:
-                hits = self.find(case.original, limits, self.budget.fetched)
-                found.append([hit.item.id for hit in hits])
+                return [_told(hit.item) for hit in self.find(case.original, limits, self.budget.fetched)]
             except (InputError, ScopeError):
                 raise
             except Exception as error:  # noqa: BLE001 - that a search fails is an outcome of the run
-                found.append(type(error).__name__)
-        return digest(found)
+                failed = _Failed(type(error).__name__)
+        return failed
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """A search that failed; false, as one that found nothing."""
+
+    error: str
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def _errors(failed: Iterable[_Failed]) -> str:
+    names = sorted({each.error for each in failed})
+    return f" ({', '.join(names)})" if names else ""
+
+
+def _told(found: Found) -> list[str]:
+    text = describe(found.item)[1]
+    # What has no text is told as it prints itself, which may hold its address.
+    return [found.id, text if isinstance(found.item, str) or text != str(found.item) else ""]
 
 
 def _checked(cases: Iterable[Case]) -> tuple[Case, ...]:

