@@ -59,13 +59,13 @@ class Conditions:
     def differences(self, other: Conditions) -> list[str]:
         """What differs, each with this side's value and the other's; empty where the conditions are equal."""
         ours, theirs = (dict(_flat("", each.to_dict())) for each in (self, other))
-        probed = _other_documents(ours.pop("probe"), theirs.pop("probe"))
-        names = list(dict.fromkeys((*ours, *theirs)))
-        return probed + [
-            f"{name} was {_shown(ours.get(name))} and is {_shown(theirs.get(name))}"
-            for name in names
-            if ours.get(name, ...) != theirs.get(name, ...)
-        ]
+        found: list[str] = []
+        for name in dict.fromkeys((*ours, *theirs)):
+            if name == "probe":
+                found += _other_documents(ours[name], theirs[name])
+            elif ours.get(name, ...) != theirs.get(name, ...):
+                found.append(f"{name} was {_shown(ours.get(name))} and is {_shown(theirs.get(name))}")
+        return found
 
     def require_same(self, other: Conditions, what: str = "the other run") -> None:
         """Raises where the other conditions are not these, which are those of `what`.
