@@ -119,6 +119,12 @@ class Sample:
                 "forbidden": leak if arm == "expanded" and len(ids) == len(self.ids) else [],
                 "unauthorised": [],
                 "stages": {"rewrite": n // 9, "retrieval": n // 11, "generation": 0},
+                "families": figure(n // 8, n // 4),
+                "of_rewrite": {
+                    "preservation": figure(int(n * 1.7) if label else 0, 2 * n if label else 0),
+                    "completeness": figure(int(n * 0.7) if label else 0, n if label else 0),
+                },
+                "left_out": n // 20 if arm == "guarded" else 0,
             },
             "over_original": None if arm == "original" else self.paired("original", key, ids),
             "over_rewrite": self.paired("rewrite", key, ids) if arm == "guarded" else None,

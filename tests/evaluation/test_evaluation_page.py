@@ -140,13 +140,15 @@ def test_the_five_scores_stand_apart_with_n_and_interval() -> None:
     report = sample()
     assert [score.id for score in SCORES] == ["preservation", "completeness", "evidence", "answers", "clarification"]
     found = {score.id: score_tables(score, report.arms) for score in SCORES}
-    assert [len(found[score.id]) for score in SCORES] == [1, 1, 8, 0, 2]
+    assert [len(found[score.id]) for score in SCORES] == [2, 2, 8, 0, 2]
     page = read(report)
     rows = {tuple(row[:2]): row[2:] for row in page.tables["completeness-0"][1:]}
     for arm in report.arms:
         figure = arm["scores"]["completeness"]
         name = (arm["arm"].replace("_", " "), arm["rewriter"] or "–")
-        assert rows[name] == [percent(figure["value"]), interval(figure), f"{figure['count']} of {figure['n']}"]
+        n = f"{figure['count']} of {figure['n']}"
+        asked = " 3 requests were asked about and are left out" if arm["arm"] == "guarded" else ""
+        assert rows[name] == [percent(figure["value"]), interval(figure), n + asked]
     assert "Nobody measured it here." in page.text
     assert "%" not in page.tables["evidence-0"][1][2]
 
@@ -247,6 +249,29 @@ def test_the_matrix_counts_every_clause_once() -> None:
         int(cell.small.split(",")[0].split(" of ")[1]) for row in kept.rows for cell in row[2:] if cell.text != "–"
     ]
     assert sum(asked) == sum(row["clause"] == "constraint" for row in clauses)
+
+
+def test_the_rewriters_own_output_and_the_families_have_their_tables() -> None:
+    report = sample()
+    page = read(report)
+    for name, path in (("preservation-1", ("of_rewrite", "preservation")), ("families-table", ("families",))):
+        rows = {tuple(row[:2]): row[2] for row in page.tables[name][1:]}
+        for arm in report.arms:
+            figure = arm["scores"]
+            for part in path:
+                figure = figure[part]
+            assert rows[arm["arm"].replace("_", " "), arm["rewriter"] or "–"] == percent(figure["value"])
+    assert page.text.count("the second table tells what the rewriter's output keeps by itself") == 2
+    assert "take requests as independent" in page.text
+    none = {"value": None, "n": 0, "low": None, "high": None, "count": 0}
+    arms = [{**arm, "scores": {**arm["scores"], "families": none}} for arm in report.arms]
+    assert "Families" not in read(changed(report, arms=arms)).titles
+
+
+def test_words_that_were_not_counted_are_told() -> None:
+    words = {"careful-2": {"size": 9, "passed_over": 1_200, "words": []}}
+    assert "others, met 1,200 times, were not counted" in read(changed(sample(), vocabulary=words)).text
+    assert "were not counted" not in read(sample()).text
 
 
 def test_without_contracts_there_is_no_matrix() -> None:

@@ -53,6 +53,19 @@ def full(report: EvaluationReport) -> str:
     return target.getvalue()
 
 
+def test_the_text_says_what_the_scores_leave_out_and_what_they_rest_on() -> None:
+    text = full(sample())
+    assert text.count("(3 requests were asked about and are left out)") == 4
+    assert text.count("the second table tells what the rewriter's output keeps by itself") == 2
+    assert "**Constraints kept by the rewriter's own output**" in text
+    assert "## Families" in text
+    assert "take requests as independent" in summary(sample())
+    report = sample()
+    words = {"careful-2": {"size": 9, "passed_over": 1, "words": report.results["vocabulary"]["careful-2"]["words"]}}
+    told = full(EvaluationReport({**report.results, "vocabulary": words}))
+    assert "others, met once, were not counted" in told
+
+
 def test_the_summary_starts_with_the_verdict_of_each_rewriter() -> None:
     lines = summary(sample()).splitlines()
     assert lines[0] == "# Rewrite evaluation"

@@ -116,6 +116,7 @@ def test_an_added_assumption_breaks_the_contract(guard: Guard) -> None:
     assert judged(guard, "What is the adult fare?", contract, "adult fare")[0].held
 
 
-def test_without_queries_or_contract_nothing_is_judged(guard: Guard) -> None:
-    assert judged(guard, "In 2023?", Contract((Constraint(TIME, "2023"),))) == ()
+def test_without_queries_nothing_is_kept_and_without_a_contract_nothing_is_judged(guard: Guard) -> None:
+    contract = Contract((Constraint(TIME, "2023"),), must_preserve=("fares",), forbidden_assumptions=("adult",))
+    assert [each.fate for each in judged(guard, "In 2023?", contract)] == [Fate.DROPPED, Fate.DROPPED, Fate.ABSENT]
     assert clauses(Case("a", "In 2023?"), ("q",), guard.extract) == ()

@@ -73,15 +73,52 @@ def test_540_constraints_of_200_requests() -> None:
     assert f"{found.preservation.value:.1%} {found.completeness.value:.1%}" == "95.0% 82.0%"
 
 
-def test_requests_without_a_query_are_outcomes_and_no_zeros_of_preservation() -> None:
+def test_requests_without_a_query_kept_nothing() -> None:
     cases = [Case(name, "?", contract=YEAR, relevant=("x",)) for name in "abc"]
     outcomes = [did("a", "x"), did("b", status=Status.ERROR, queries=()), did("c", status=Status.EMPTY)]
     found = scored(cases, run(cases, *outcomes))
     assert found.statuses == {"ok": 1, "empty": 1, "error": 1, "clarified": 0}
-    assert found.preservation.n == 4
+    assert (found.preservation.count, found.preservation.n) == (4, 6)
+    assert (found.completeness.count, found.completeness.n) == (2, 3)
     assert found.evidence.recall.value == pytest.approx(1 / 3)
     assert (found.evidence.recall_searched.value, found.evidence.recall_searched.n) == (0.5, 2)
     assert found.requests == 3
+
+
+def test_a_rewriter_that_fails_nine_times_of_ten_preserves_a_tenth() -> None:
+    cases = [Case(str(at), "?", contract=YEAR) for at in range(10)]
+    failed = {"status": Status.ERROR, "queries": (), "rewrite": None, "stage": "rewrite"}
+    found = scored(cases, run(cases, did("0"), *(did(str(at), **failed) for at in range(1, 10))))
+    for figures in (found, found.of_rewrite):
+        assert (figures.preservation.count, figures.preservation.n) == (2, 20)
+        assert (figures.completeness.count, figures.completeness.n) == (1, 10)
+    only = [Case("a", "?", contract=Contract(forbidden_assumptions=("adult",)))]
+    assert scored(only, run(only, did("a", **failed))).completeness.value == 0.0
+
+
+def test_a_request_about_which_the_user_was_rightly_asked_is_left_out_and_counted() -> None:
+    ask = replace(ASK, constraints=YEAR.constraints)
+    cases = [Case("a", "?", contract=ask), Case("b", "?", contract=YEAR), Case("c", "?", contract=YEAR)]
+    clarified = {"status": Status.CLARIFIED, "queries": ()}
+    found = scored(cases, run(cases, did("a", **clarified), did("b", **clarified), did("c")))
+    assert (found.left_out, found.preservation.n, found.completeness.n) == (1, 4, 2)
+    assert (found.preservation.count, found.completeness.count) == (2, 1)  # nobody had to be asked about b
+
+
+def test_the_rewriters_own_output_is_scored_apart_from_what_is_searched_beside_it() -> None:
+    cases = [Case(name, "fares 2023", contract=YEAR) for name in "abc"]
+    outcomes = [
+        did("a", queries=("fares 2023", "fares"), rewrite="fares"),
+        did("b", queries=("fares 2023", "fares of 2023"), rewrite="fares\nin 2023"),  # two queries
+        did("c", queries=("fares 2023",), rewrite=None),  # none was asked for
+    ]
+    found = scored(cases, run(cases, *outcomes))
+    assert (found.preservation.count, found.completeness.count) == (6, 3)
+    own = found.of_rewrite
+    assert (own.preservation.count, own.preservation.n) == (3, 4)
+    assert (own.completeness.count, own.completeness.n) == (1, 2)
+    (original,) = arm_runs(cases, [did(name, arm=Arm.ORIGINAL, rewrite=None) for name in "abc"], 3, no_tokens)
+    assert scored(cases, original).of_rewrite.preservation.n == 0
 
 
 def test_near_misses_are_apart_from_missing() -> None:

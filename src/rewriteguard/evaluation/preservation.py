@@ -63,9 +63,9 @@ class Clause:
 
 
 def clauses(case: Case, queries: Sequence[str], extract: Extract) -> tuple[Clause, ...]:
-    """What the union of the queries makes of each clause of the case's contract; empty without contract or queries."""
+    """What the union of the queries makes of each clause of the case's contract; no query keeps nothing."""
     contract = case.contract
-    if contract is None or not queries:
+    if contract is None:
         return ()
     return (
         *(_constraint(constraint, case, contract, queries, extract) for constraint in contract.constraints),

@@ -8,8 +8,8 @@ from functools import cache
 
 from rewriteguard.evaluation.case import Case
 from rewriteguard.evaluation.keeping import Extract
-from rewriteguard.evaluation.measures import Measured, measured
-from rewriteguard.evaluation.outcome import Arm, Outcome
+from rewriteguard.evaluation.measures import Measured, asked_rightly, measured
+from rewriteguard.evaluation.outcome import SHARED, Arm, Outcome
 from rewriteguard.evaluation.preservation import Clause, clauses
 from rewriteguard.evaluation.stages import Stage, first_break
 
@@ -26,7 +26,10 @@ class ArmRun:
         k: How many of its results count.
         outcomes: What it did.
         measured: What its results are worth; only requests with relevant documents.
-        clauses: What its queries made of the contract; only where there are both.
+        clauses: What its queries made of the contract; nothing is kept where nothing was searched. Without the
+            requests about which the user was rightly asked instead.
+        of_rewrite: What the rewriter's output by itself made of the contract; a rewriter that failed kept nothing.
+            Without the requests for which none was asked.
         stages: Where it broke; only failed requests.
     """
 
@@ -36,6 +39,7 @@ class ArmRun:
     outcomes: Mapping[str, Outcome]
     measured: Mapping[str, Measured]
     clauses: Mapping[str, tuple[Clause, ...]]
+    of_rewrite: Mapping[str, tuple[Clause, ...]]
     stages: Mapping[str, Stage]
 
 
@@ -61,6 +65,11 @@ def arm_runs(cases: Sequence[Case], outcomes: Sequence[Outcome], k: int, extract
     return [_run(cases, (*key, k), by_arm[key], values[key], answerable, read_once) for key in arms]
 
 
+def was_asked(outcome: Outcome) -> bool:
+    """Whether a rewriter was asked, also where it failed."""
+    return outcome.rewrite is not None or (outcome.arm not in SHARED and outcome.stage == Stage.REWRITE)
+
+
 def _run(
     cases: Sequence[Case],
     key: tuple[str, Arm, int],
@@ -70,14 +79,18 @@ def _run(
     extract: Extract,
 ) -> ArmRun:
     judged: dict[str, tuple[Clause, ...]] = {}
+    own: dict[str, tuple[Clause, ...]] = {}
     stages: dict[str, Stage] = {}
     for case in cases:
         outcome = outcomes.get(case.id)
         if outcome is None:
             continue
-        if found := clauses(case, outcome.queries, extract):
+        found = () if asked_rightly(case, outcome) else clauses(case, outcome.queries, extract)
+        if found:
             judged[case.id] = found
+        if was_asked(outcome) and (alone := clauses(case, (outcome.rewrite or "").splitlines(), extract)):
+            own[case.id] = alone
         stage = first_break(case, outcome, values.get(case.id), found, case.id in answerable)
         if stage is not None:
             stages[case.id] = stage
-    return ArmRun(*key, outcomes, values, judged, stages)
+    return ArmRun(*key, outcomes, values, judged, own, stages)

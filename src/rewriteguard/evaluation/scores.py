@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rewriteguard.evaluation.case import Case
 from rewriteguard.evaluation.figure import Figure, share
-from rewriteguard.evaluation.measures import SEARCHED, should_ask
+from rewriteguard.evaluation.measures import SEARCHED, asked_rightly, should_ask
 from rewriteguard.evaluation.outcome import Outcome, Status
+from rewriteguard.evaluation.preservation import Clause
 from rewriteguard.evaluation.runs import ArmRun
 from rewriteguard.evaluation.stages import Stage
 from rewriteguard.evaluation.statistics import Draws, mean
 
-_NO_FAMILIES = Figure(None, 0)
+_NOTHING = Figure(None, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,25 @@ class Clarification:
 
 
 @dataclass(frozen=True, slots=True)
+class OfRewrite:
+    """What the rewriter's output keeps by itself, whatever else the arm searches.
+
+    An arm that searches the turn beside it keeps all that the turn says. Requests for which no rewriter was asked are
+    left out, and of one that failed nothing is kept.
+
+    Attributes:
+        preservation: As `Scores.preservation`.
+        completeness: As `Scores.completeness`.
+    """
+
+    preservation: Figure = _NOTHING
+    completeness: Figure = _NOTHING
+
+
+_NO_REWRITE = OfRewrite()
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A document that vetoes the arm; also one that came back behind the k.
 
@@ -80,10 +100,11 @@ class Scores:
     Attributes:
         requests: How many requests it ran.
         statuses: How they ended: `ok`, `empty`, `error` and `clarified`, each with its number.
-        preservation: Share of the contracts' constraints that the queries keep. Requests without a query are left out
-            and stand in `statuses`; the interval takes constraints as independent.
+        preservation: Share of the contracts' constraints that the queries keep. Where nothing was searched, nothing
+            was kept, unless the user was rightly asked: see `left_out`. The interval takes constraints as independent.
         completeness: Share of the requests whose queries keep every critical constraint and every word to preserve,
-            and add no forbidden assumption; only requests with such a clause and a query count.
+            and add no forbidden assumption; only requests with such a clause count. One that searched nothing is not
+            complete.
         evidence: What came back.
         answers: Share of the answers that are right and supported, where somebody said.
         clarification: Whether the user was asked when, and only when, the turn has several readings.
@@ -91,6 +112,8 @@ class Scores:
         unauthorised: Documents that the user may not see and that came back: a veto.
         stages: First stage at which failed requests broke: `rewrite`, `retrieval` and `generation`, with their numbers.
         families: Share of the families whose cases all pass; see `passes`.
+        of_rewrite: The first two scores of the rewriter's own output.
+        left_out: How many requests the first two scores leave out, since the user was rightly asked instead.
     """
 
     requests: int
@@ -103,7 +126,9 @@ class Scores:
     forbidden: tuple[Hit, ...]
     unauthorised: tuple[Hit, ...]
     stages: dict[str, int]
-    families: Figure = _NO_FAMILIES
+    families: Figure = _NOTHING
+    of_rewrite: OfRewrite = _NO_REWRITE
+    left_out: int = 0
 
     @property
     def vetoed(self) -> bool:
@@ -117,14 +142,12 @@ def score(cases: Sequence[Case], run: ArmRun, draws: Draws, clusters: Mapping[st
     outcomes = [run.outcomes[case.id] for case in ran]
     statuses = Counter(outcome.status for outcome in outcomes)
     stages = Counter(run.stages[case.id] for case in ran if case.id in run.stages)
-    kept = [clause.held for case in ran for clause in run.clauses.get(case.id, ()) if clause.kind is not None]
-    complete = [each for case in ran if (each := is_complete(case, run)) is not None]
     said = [outcome.supported for outcome in outcomes if outcome.supported is not None]
     return Scores(
         requests=len(ran),
         statuses={status.value: statuses[status] for status in Status},
-        preservation=share(sum(kept), len(kept)),
-        completeness=share(sum(complete), len(complete)),
+        preservation=_preservation(ran, run.clauses),
+        completeness=_share_of(is_complete(case, run) for case in ran),
         evidence=_evidence(ran, run, draws, clusters),
         answers=share(sum(said), len(said)),
         clarification=_clarification(ran, run),
@@ -132,13 +155,17 @@ def score(cases: Sequence[Case], run: ArmRun, draws: Draws, clusters: Mapping[st
         unauthorised=tuple(_hits(ran, run, "unauthorised")),
         stages={stage.value: stages[stage] for stage in Stage},
         families=_families(ran, run),
+        of_rewrite=OfRewrite(
+            _preservation(ran, run.of_rewrite),
+            _share_of(_holds(run.of_rewrite.get(case.id, ()), bool(run.outcomes[case.id].rewrite)) for case in ran),
+        ),
+        left_out=sum(asked_rightly(case, run.outcomes[case.id]) for case in ran),
     )
 
 
 def is_complete(case: Case, run: ArmRun) -> bool | None:
-    """Whether the queries hold every critical clause; None where there is none, or nothing was searched."""
-    critical = [clause.held for clause in run.clauses.get(case.id, ()) if clause.critical]
-    return all(critical) if critical else None
+    """Whether there are queries that hold every critical clause; None where there is none, or the user was asked."""
+    return _holds(run.clauses.get(case.id, ()), bool(run.outcomes[case.id].queries))
 
 
 def passes(case: Case, run: ArmRun) -> bool | None:
@@ -167,6 +194,21 @@ def evidence_of(case: Case, outcome: Outcome, run: ArmRun) -> str:
     if measured.found:
         return "found"
     return "near_miss" if {*case.near_misses} & {*outcome.results[: run.k]} else "missing"
+
+
+def _holds(clauses: Sequence[Clause], said: bool) -> bool | None:
+    critical = [clause.held for clause in clauses if clause.critical]
+    return said and all(critical) if critical else None
+
+
+def _preservation(cases: Sequence[Case], clauses: Mapping[str, tuple[Clause, ...]]) -> Figure:
+    kept = [clause.held for case in cases for clause in clauses.get(case.id, ()) if clause.kind is not None]
+    return share(sum(kept), len(kept))
+
+
+def _share_of(held: Iterable[bool | None]) -> Figure:
+    known = [each for each in held if each is not None]
+    return share(sum(known), len(known))
 
 
 def _evidence(cases: Sequence[Case], run: ArmRun, draws: Draws, clusters: Mapping[str, str]) -> Evidence:

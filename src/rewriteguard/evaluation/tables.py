@@ -35,7 +35,7 @@ def regressions(cases: Sequence[Case], runs: _ASKED_BY) -> Iterator[Regression]:
 
 
 def constraint_rows(cases: Sequence[Case], runs: _ASKED_BY) -> Iterator[ConstraintRow]:
-    """One row for each clause, by case, then in the order of the arms; none where nothing was searched."""
+    """One row for each clause, by case, then in the order of the arms; none where the user was rightly asked."""
     for case in cases:
         for run in runs.values():
             clauses = run.clauses.get(case.id, ())

@@ -115,7 +115,8 @@ def unknown_words(report: EvaluationReport) -> list[tuple[str, Table]]:
             for word in words[:_WORDS]
         ]
         title = f"Words with zero document frequency: {rewriter}"
-        found.append((rewriter, Table(f"words-{place}", title, columns, rows, left_out=len(words) - len(rows))))
+        note = _passed_over(vocabulary[rewriter]["passed_over"])
+        found.append((rewriter, Table(f"words-{place}", title, columns, rows, note, len(words) - len(rows))))
     return found
 
 
@@ -123,6 +124,12 @@ def conditions(report: EvaluationReport) -> Table:
     """What was held fixed, one row for each value; nested names are joined by dots."""
     rows = [[Cell(name, quoted=True), Cell(value, quoted=True)] for name, value in _flat("", report.conditions)]
     return Table("conditions-table", "Held fixed for every arm", [Column("Condition"), Column("Value")], rows)
+
+
+def _passed_over(number: int) -> str:
+    """Says that words were not counted since there were too many others."""
+    times = "once" if number == 1 else f"{number:,} times"
+    return f"So many words are unknown that others, met {times}, were not counted." if number else ""
 
 
 def _count(number: int) -> Cell:

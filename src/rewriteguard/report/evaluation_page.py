@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from rewriteguard.report.evaluation_breaks import conditions, fates, kinds, outcomes, turns, unknown_words
-from rewriteguard.report.evaluation_pairs import gain_tables
+from rewriteguard.report.evaluation_pairs import TESTS_NOTE, gain_tables
 from rewriteguard.report.evaluation_releases import headline, overview, verdicts, vetoes
 from rewriteguard.report.evaluation_report import EvaluationReport, group_key
 from rewriteguard.report.evaluation_rows import clause_row, regression_row
-from rewriteguard.report.evaluation_scores import SCORES, group_table, score_tables
+from rewriteguard.report.evaluation_scores import (
+    FAMILIES,
+    FAMILIES_NOTE,
+    SCORES,
+    group_table,
+    measure_table,
+    score_tables,
+)
 from rewriteguard.report.evaluation_words import ARMS, RELEASES
 from rewriteguard.report.render import inert_json, write_page
 from rewriteguard.report.wording import many, tied, worded
@@ -38,7 +45,10 @@ def write_evaluation_page(target: TextIO, report: EvaluationReport) -> None:
             "vetoes": vetoes(report),
             "scores": [(score, score_tables(score, report.arms)) for score in SCORES],
             "groups": [(group, group_table(place, group)) for place, group in enumerate(report.groups)],
+            "families": measure_table("families-table", FAMILIES, report.arms),
+            "families_note": FAMILIES_NOTE,
             "gains": gain_tables(report),
+            "tests_note": TESTS_NOTE,
             "outcomes": outcomes(report),
             "turns": turns(report),
             "kinds": kinds(report),

@@ -13,6 +13,10 @@ from rewriteguard.report.wording import NOTHING, percent, probability, signed, w
 
 _CAPTION = "Requests that found a relevant document, before and after"
 _EVERYTHING = "all requests"
+TESTS_NOTE = (
+    "McNemar's test and the p of the recall difference take requests as independent; where conversations or families "
+    "hold several, the interval of the difference, which draws these, is the one to go by."
+)
 _FIGURES = (
     Column("before and after", drawn=True),
     Column("Before", number=True),

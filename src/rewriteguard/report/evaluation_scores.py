@@ -8,7 +8,7 @@ from typing import Any
 
 from rewriteguard.report.evaluation_words import Figure, bar, denominator, figure_cell, interval
 from rewriteguard.report.table import Cell, Column, Table
-from rewriteguard.report.wording import NOTHING, decimal, percent, worded
+from rewriteguard.report.wording import NOTHING, decimal, many, percent, worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +30,52 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One of the five scores; the first measure stands for it where there is room for one."""
+    """One of the five scores.
+
+    Attributes:
+        id: Unique on the page.
+        title: Its name.
+        note: What a reader should know of it.
+        measures: Its figures; the first stands for it where there is room for one.
+        leading: How many of them the page shows before a reader asks for more.
+        leaves_out: Whether requests about which the user was rightly asked are left out.
+    """
 
     id: str
     title: str
     note: str
     measures: tuple[Measure, ...]
+    leading: int = 1
+    leaves_out: bool = False
 
 
+_FUSED = (
+    "Nothing is kept where a rewrite failed, so that nothing was searched. An arm that searches the turn beside the "
+    "rewrite keeps all that the turn says, whatever the rewrite does: the second table tells what the rewriter's "
+    "output keeps by itself."
+)
 SCORES = (
     Score(
         "preservation",
         "Constraint preservation",
-        "Share of the contracts' constraints that the queries keep.",
-        (Measure("Constraints kept", ("preservation",)),),
+        f"Share of the contracts' constraints that the queries keep. {_FUSED}",
+        (
+            Measure("Constraints kept", ("preservation",)),
+            Measure("Constraints kept by the rewriter's own output", ("of_rewrite", "preservation")),
+        ),
+        leading=2,
+        leaves_out=True,
     ),
     Score(
         "completeness",
         "Critical-constraint completeness",
-        "Share of the requests whose queries keep every critical constraint and break no other clause.",
-        (Measure("Complete requests", ("completeness",)),),
+        f"Share of the requests whose queries keep every critical constraint and break no other clause. {_FUSED}",
+        (
+            Measure("Complete requests", ("completeness",)),
+            Measure("Requests with a complete output of the rewriter", ("of_rewrite", "completeness")),
+        ),
+        leading=2,
+        leaves_out=True,
     ),
     Score(
         "evidence",
@@ -81,9 +107,16 @@ SCORES = (
             Measure("Asked, of the requests with several readings", ("clarification", "asked")),
             Measure("Not asked, of the requests with one reading", ("clarification", "not_asked")),
         ),
+        leading=2,
     ),
 )
 """The five scores in the order of the protocol."""
+FAMILIES = Measure("Families of which every case passes", ("families",))
+FAMILIES_NOTE = (
+    "Cases of a family differ in one qualifier, such as the year, and pass only together: a request passes where the "
+    "user was asked only if the turn has several readings, the queries hold every critical clause, a relevant document "
+    "came back, and none that must not."
+)
 
 
 def arm_cells(arm: Mapping[str, Any]) -> list[Cell]:
@@ -99,18 +132,26 @@ def rewriter_cell(label: str) -> Cell:
 ARM_COLUMNS = (Column("Arm"), Column("Rewriter"))
 
 
-def measure_table(id_: str, measure: Measure, arms: Sequence[Mapping[str, Any]]) -> Table | None:
-    """One measure of every arm; None where no arm has it."""
+def measure_table(
+    id_: str, measure: Measure, arms: Sequence[Mapping[str, Any]], *, leaves_out: bool = False
+) -> Table | None:
+    """One measure of every arm; None where no arm has it. `leaves_out` names the requests that were asked about."""
     if not any(measure.of(arm)["n"] for arm in arms):
         return None
-    rows = [[*arm_cells(arm), *_figure_cells(measure.of(arm), measure.form)] for arm in arms]
+    rows = [
+        [*arm_cells(arm), *_figure_cells(measure.of(arm), measure.form, _asked(arm) if leaves_out else "")]
+        for arm in arms
+    ]
     columns = [*ARM_COLUMNS, Column("Value", number=True), Column("95 % interval"), Column("n", number=True)]
     return Table(id_, measure.caption, columns, rows)
 
 
 def score_tables(score: Score, arms: Sequence[Mapping[str, Any]]) -> list[Table]:
     """The tables of one score, without those that nobody measured."""
-    found = (measure_table(f"{score.id}-{n}", measure, arms) for n, measure in enumerate(score.measures))
+    found = (
+        measure_table(f"{score.id}-{n}", measure, arms, leaves_out=score.leaves_out and not n)
+        for n, measure in enumerate(score.measures)
+    )
     return [table for table in found if table is not None]
 
 
@@ -126,11 +167,18 @@ def group_table(place: int, group: Mapping[str, Any]) -> Table:
     return Table(f"group-{place}", f"The five scores on the {sort} {group['name']}", columns, rows)
 
 
-def _figure_cells(figure: Figure, form: Callable[[float | None], str]) -> list[Cell]:
+def _figure_cells(figure: Figure, form: Callable[[float | None], str], asked: str) -> list[Cell]:
     if figure["value"] is None:
-        return [Cell(NOTHING), Cell(NOTHING), Cell(f"{figure['n']:,}")]
+        return [Cell(NOTHING), Cell(NOTHING), Cell(f"{figure['n']:,}", asked)]
     return [
         Cell(form(figure["value"])),
         Cell("", interval(figure, form) or NOTHING, drawing=bar(figure)),
-        Cell(denominator(figure)),
+        Cell(denominator(figure), asked),
     ]
+
+
+def _asked(arm: Mapping[str, Any]) -> str:
+    """Says beside a figure how many requests it leaves out."""
+    number = arm["scores"]["left_out"]
+    verb = "was asked about and is" if number == 1 else "were asked about and are"
+    return f"{many(number, 'request')} {verb} left out" if number else ""

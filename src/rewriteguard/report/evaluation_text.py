@@ -15,10 +15,17 @@ from rewriteguard.report.evaluation_breaks import (
     turns,
     unknown_words,
 )
-from rewriteguard.report.evaluation_pairs import gain_tables, gains_of_all
+from rewriteguard.report.evaluation_pairs import TESTS_NOTE, gain_tables, gains_of_all
 from rewriteguard.report.evaluation_releases import headline, verdicts, vetoes
 from rewriteguard.report.evaluation_report import EvaluationReport
-from rewriteguard.report.evaluation_scores import SCORES, group_table, score_tables
+from rewriteguard.report.evaluation_scores import (
+    FAMILIES,
+    FAMILIES_NOTE,
+    SCORES,
+    group_table,
+    measure_table,
+    score_tables,
+)
 from rewriteguard.report.markdown import quoted, section
 from rewriteguard.report.wording import many, worded
 
@@ -67,7 +74,7 @@ def _summary(report: EvaluationReport) -> Iterator[str]:
     yield from section("Vetoes", [vetoes(report)], "No score makes up for these.", most=_MOST)
     for rewriter in report.rewriters:
         yield from section(f"Releases of {quoted(rewriter)}", [verdicts(report, rewriter)], most=_MOST)
-    yield from section("Gains and losses on all requests", [gains_of_all(report)], most=_MOST)
+    yield from section("Gains and losses on all requests", [gains_of_all(report)], TESTS_NOTE, most=_MOST)
 
 
 def _headline(report: EvaluationReport, rewriter: str) -> str:
@@ -81,6 +88,8 @@ def _rest(report: EvaluationReport) -> Iterator[str]:
         tables = score_tables(score, report.arms)
         note = score.note if tables else f"{score.note} Nobody measured it here."
         yield from section(f"Score {number}: {score.title.lower()}", tables, note, always=True)
+    if (families := measure_table("families-table", FAMILIES, report.arms)) is not None:
+        yield from section("Families", [families], FAMILIES_NOTE)
     for place, group in enumerate(report.groups):
         sort = "class" if group["enforced"] else "slice"
         title = f"Scores on the {sort} {quoted(group['name'])}, {many(group['requests'], 'request')}"
@@ -91,7 +100,7 @@ def _rest(report: EvaluationReport) -> Iterator[str]:
         )
     yield from section("Where requests broke", [outcomes(report), turns(report)])
     for rewriter, table in unknown_words(report):
-        yield from section(f"Words of {quoted(rewriter)} that no document holds", [table])
+        yield from section(f"Words of {quoted(rewriter)} that no document holds", [table], table.note)
     yield from section("Constraint matrix", [kinds(report), fates(report), broken_clauses(report)])
     yield from _regressions(report)
     yield from section("Conditions", [conditions(report)])
