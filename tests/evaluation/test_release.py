@@ -352,8 +352,10 @@ def test_slices_and_empty_classes_are_decided_too(results, rules):
     strict = [replace(each, release=Release.SHIP) if each.enforced else each for each in made]
     assert is_accepted(strict, rules)
     assert is_accepted([*strict, replace(made[3], release=Release.FALL_BACK)], rules)  # a slice is only reported
-    assert not is_accepted(made, rules)
-    assert is_accepted(made, replace(rules, accept=(Release.SHIP, Release.FUSE)))
+    assert is_accepted(made, rules)  # no rules could leave out the requests of no class, of which there are none
+    for other in (replace(made[2], n=1), replace(made[2], group="legal questions")):
+        assert not is_accepted([*made[:2], other], rules)
+        assert is_accepted([*made[:2], other], replace(rules, accept=(Release.SHIP, Release.FUSE)))
 
 
 def test_cases_are_in_the_class_that_the_policy_applies(guard, rules, known, results):

@@ -54,8 +54,13 @@ def releases(results: Results, rules: Rules) -> tuple[ReleaseDecision, ...]:
 
 
 def is_accepted(decisions: Iterable[ReleaseDecision], rules: Rules) -> bool:
-    """Whether every enforced class is released in one of the ways that the rules accept."""
-    return all(each.release in rules.accept for each in decisions if each.enforced)
+    """Whether every enforced class is released in one of the ways that the rules accept.
+
+    The requests of no class do not count where there are none: rules cannot leave that group out, and where their
+    classes take all requests nothing could ever be shipped there.
+    """
+    asked = (each for each in decisions if each.enforced and (each.n or each.group != REST))
+    return all(each.release in rules.accept for each in asked)
 
 
 def release_of(
@@ -66,8 +71,8 @@ def release_of(
     A rewriter ships where its unconditional rewrites meet all bounds. It is fused where what the guard makes of them
     does, and finds no less than the search without a rewriter; there the user is asked too, if the group holds
     unresolved requests and asking was right more often than not. Asking also stands in for a guarded arm that breaks
-    the bound of clarification alone. Else the rewriter is off. An arm that got forbidden or unauthorised documents is
-    out, whatever its scores.
+    the bound of clarification alone, and for one of which nothing else was measured, since the user was always asked.
+    Else the rewriter is off. An arm that got forbidden or unauthorised documents is out, whatever its scores.
 
     Args:
         rewriter: The label of the rewriter.
@@ -154,7 +159,7 @@ def _with_enough(alone: _Held, guarded: _Held, no_gain: str) -> _Found:
         return Release.CLARIFY, ("guarded: every bound holds", asking, *alone.faults), alone.codes
     if guarded.passes:
         return Release.FUSE, (*alone.faults, "guarded: every bound holds"), alone.codes
-    if asking and {check.measure for check in guarded.broken} == {Measure.CLARIFICATION}:
+    if asking and all(check.measure is Measure.CLARIFICATION or check.met is None for check in guarded.broken):
         return Release.CLARIFY, (asking, *guarded.faults, *alone.faults), (*alone.codes, *guarded.codes)
     return Release.FALL_BACK, (*guarded.faults, *alone.faults), (*guarded.codes, *alone.codes)
 
