@@ -11,7 +11,7 @@ from rewriteguard.errors import RulesError
 from rewriteguard.evaluation.bounds import checks_of
 from rewriteguard.evaluation.case import Case
 from rewriteguard.evaluation.classes import class_of, groups_of
-from rewriteguard.evaluation.policy_writer import policy_file, policy_for
+from rewriteguard.evaluation.policy_writer import policy_file, policy_for, policy_text
 from rewriteguard.evaluation.release import is_accepted, release_of, releases
 from rewriteguard.evaluation.results import ArmResult, GroupResult
 from rewriteguard.evaluation.rules import Bounds, Measure, Rules, shipped_rules
@@ -269,7 +269,7 @@ def test_where_neither_arm_found_evidence_nothing_is_released(required):
     decision = decided(*arms, everywhere=arms, bounds=replace(HELD, required=required))
     assert decision.release is Release.FALL_BACK
     assert decision.decided_by == ("guarded.evidence_recall", "rewrite.evidence_recall")
-    assert decision.reasons[0].endswith("was not measured: of n = 20 neither arm found evidence")
+    assert "was not measured on n = 20: neither arm found evidence" in decision.reasons[0]
     few = decided(*arms, everywhere=arms, bounds=replace(HELD, minimum=30, required=required))
     assert few.release is Release.FALL_BACK
 
@@ -548,6 +548,14 @@ def test_the_policy_keeps_what_the_guarded_arm_was_run_with(results, rules):
     base = Policy(k=7, carried=False, reject_uncertain=True)
     made = policy_for("faithful", releases(results, rules), rules, base)
     assert replace(made, name=base.name, classes=()) == base
+    asking = policy_for("faithful", releases(results, rules), rules, Policy(clarify=True, shadow=True))
+    assert (asking.clarify, asking.shadow) == (False, False)  # that is for the classes to say
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_policy_without_a_name_is_not_written(name):
+    with pytest.raises(InputError, match=r"policy\.name: expected a text, got"):
+        policy_text(Policy(name=name))
 
 
 def test_a_class_without_a_decision_is_named(results, rules):

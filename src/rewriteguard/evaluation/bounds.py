@@ -49,8 +49,8 @@ class Check:
         """What was found, in words."""
         name = words_of(self.measure)
         if self.measured is None:
-            nothing = f": of n = {self.n} neither arm found evidence" if self.n else ""
-            return f"{self.arm}: {name} was not measured{nothing}"
+            of = f" on n = {self.n}: neither arm found evidence, or all are of one conversation" if self.n else ""
+            return f"{self.arm}: {name} was not measured{of}"
         side = "at most" if self.measure in CEILINGS else "at least"
         return f"{self.arm}: {name} {self.measured:.3g} of n = {self.n}, bound {side} {self.limit:.3g}"
 
@@ -85,7 +85,7 @@ def measured(arm: ArmResult, measure: Measure) -> tuple[float | None, int]:
     """What an arm has of a measure, and of how many; None where there was nothing to measure.
 
     Where neither the arm nor the original found any evidence, they do not differ, and that says nothing of the arm: the
-    search was down, or the labels are those of another index.
+    search was down, or the labels are those of another index. A single conversation has no interval.
     """
     scores, paired = arm.scores, arm.over_original
     if measure in VETOES:
