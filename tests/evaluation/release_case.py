@@ -59,10 +59,11 @@ def scores(
     not_asked: Figure = NOTHING,
     forbidden: Sequence[str] = (),
     unauthorised: Sequence[str] = (),
+    failed: int = 0,
 ) -> Scores:
     return Scores(
         requests=n,
-        statuses={},
+        statuses={"ok": n - failed, "empty": 0, "error": failed, "clarified": 0},
         preservation=kept,
         completeness=complete,
         evidence=Evidence(*[NOTHING] * 8),

@@ -64,6 +64,19 @@ def test_arms_stand_in_order_with_what_they_are_held_against(guard: Guard) -> No
     assert (found.requests, found.clusters, found.judged, found.contracts, found.rewriters) == (3, 2, 3, 2, ("r",))
 
 
+def test_the_guarded_arm_is_held_against_doing_without_on_the_requests_of_both(guard: Guard) -> None:
+    """What the search without a rewriter finds for requests that the rewriter never saw is no gain of it."""
+    seen = [each for each in OUTCOMES if each.case != "c" or each.arm is Arm.ORIGINAL]
+    without = [did(case, Arm.WITHOUT, case, found) for case, found in (("a", "x"), ("b", "n"), ("c", "x"))]
+    found = assemble(CASES, [*seen, *without], GROUPS, k=2, extract=guard.extract, draws=DRAWS)
+    (guarded,) = [each for each in found.arms if each.arm == "guarded"]
+    pair = guarded.over_without
+    assert (pair.base, pair.n, pair.lost, pair.gained) == ("without_rewrite", 2, 0, 1)
+    assert pair.difference.value == 0.5
+    assert {each.over_without for each in found.arms if each is not guarded} == {None}
+    assert {each.base for each in found.regressions} <= {"original", "rewrite"}
+
+
 def test_groups_are_scored_by_themselves_in_the_order_given(guard: Guard) -> None:
     found = assemble(CASES, OUTCOMES, GROUPS, k=2, extract=guard.extract, draws=DRAWS)
     assert [(each.name, each.enforced, each.requests) for each in found.groups] == [

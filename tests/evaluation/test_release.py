@@ -11,7 +11,7 @@ from rewriteguard.errors import RulesError
 from rewriteguard.evaluation.bounds import checks_of
 from rewriteguard.evaluation.case import Case
 from rewriteguard.evaluation.classes import class_of, groups_of
-from rewriteguard.evaluation.policy_writer import policy_file, policy_for
+from rewriteguard.evaluation.policy_writer import policy_file, policy_for, policy_text
 from rewriteguard.evaluation.release import is_accepted, release_of, releases
 from rewriteguard.evaluation.results import ArmResult, GroupResult
 from rewriteguard.evaluation.rules import Bounds, Measure, Rules, shipped_rules
@@ -56,7 +56,12 @@ def test_a_class_takes_the_defaults_and_its_own(tmp_path):
     dates = rules.bounds_of("dates", enforced=True)
     assert (dates.minimum, dates.recall_margin, dates.required) == (10, 0.05, (Measure.EVIDENCE_RECALL,))
     assert dates.floors == {Measure.CRITICAL_COMPLETENESS: 0.9}
-    assert dates.ceilings == {Measure.FORBIDDEN: 0, Measure.UNAUTHORISED: 0, Measure.REGRESSION: 1}
+    assert dates.ceilings == {
+        Measure.FORBIDDEN: 0,
+        Measure.UNAUTHORISED: 0,
+        Measure.FAILED: 0.05,
+        Measure.REGRESSION: 1,
+    }
     assert rules.bounds_of(REST, enforced=True).minimum == 5
     assert rules.bounds_of("legal", enforced=False).floors == {Measure.CRITICAL_COMPLETENESS: 1}
     assert rules.bounds_of("other", enforced=False) == rules.default
@@ -74,6 +79,14 @@ def test_the_hash_is_of_what_the_rules_say(tmp_path):
     swapped = RULES[:one] + RULES[other:last] + RULES[one:other] + RULES[last:]
     assert rules_of(tmp_path, swapped).hash != rules.hash  # the first class that holds counts
     assert len(rules.hash) == 64
+
+
+@pytest.mark.parametrize("measure", [Measure.REGRESSION, Measure.NET_LOSS, Measure.FAILED])
+def test_ceilings_of_shares_are_shares(tmp_path, measure):
+    text = RULES.replace("regression = 0.1", f"{measure} = 0.02")
+    assert rules_of(tmp_path, text).default.ceilings[measure] == 0.02
+    with pytest.raises(RulesError, match=f"default: ceilings: {measure}: expected a number from 0 to 1, got 2"):
+        rules_of(tmp_path, text.replace("0.02", "2"))
 
 
 def test_the_shipped_rules_give_the_reason_of_each_bound():
@@ -201,18 +214,18 @@ def test_where_it_is_fused_a_rewriter_may_lose_requests_if_it_gains_no_fewer():
 
 
 def test_a_rewriter_that_finds_less_than_the_search_without_it_is_off():
-    def finding(name, recall):
-        made = arm(name)
-        return replace(made, scores=replace(made.scores, evidence=replace(made.scores.evidence, recall=recall)))
+    def against(found, without):
+        return decided(arm("rewrite", BAD), replace(arm("guarded"), over_without=paired(found, without)))
 
-    def against(ours, theirs):
-        return decided(arm("rewrite", BAD), finding("guarded", ours), finding("without_rewrite", theirs))
-
-    assert against(share(10, 20), share(10, 20)).release is Release.FUSE
-    assert against(share(0, 0), share(10, 20)).release is Release.FUSE
-    off = against(share(9, 20), share(10, 20))
+    assert against(GOOD, GOOD).release is Release.FUSE
+    assert against([True, False], [False, True]).release is Release.FUSE
+    assert against([], []).release is Release.FUSE
+    off = against([*GOOD[:19], False], GOOD)
     assert (off.release, off.decided_by[0]) == (Release.FALL_BACK, "guarded.no_gain")
-    assert off.reasons[0] == "guarded: recall 0.45, without a rewriter 0.5: the model call brings nothing"
+    text = (
+        "guarded: recall -0.05 against the search without a rewriter, on the same n = 20: the model call brings nothing"
+    )
+    assert off.reasons[0] == text
 
 
 def test_vetoed_arms_are_out_whatever_their_scores():
@@ -233,7 +246,146 @@ def test_a_bound_without_anything_to_measure_decides_nothing_unless_it_is_requir
         "too few requests with recall over the original's, lower end: 0, and the rules ask for 20"
     )
     free = replace(HELD, required=())
-    assert decided(unjudged, arm("guarded"), bounds=free).release is Release.SHIP
+    contracts = replace(unjudged, scores=scores(20, complete=share(20, 20)))
+    assert decided(contracts, arm("guarded"), bounds=free).release is Release.SHIP
+
+
+def test_where_nothing_was_measured_nothing_is_released():
+    """No veto and no failure was seen, which holds of a rewriter of which nothing is known too."""
+    free = replace(HELD, required=())
+    nothing = [replace(arm(name), over_original=paired([], [])) for name in ("rewrite", "guarded")]
+    decision = decided(*nothing, bounds=free)
+    assert decision.release is Release.FALL_BACK
+    assert decision.decided_by == ("guarded.nothing_measured", "rewrite.nothing_measured")
+    assert decided(nothing[0], arm("guarded"), bounds=free).release is Release.FUSE
+
+
+@pytest.mark.parametrize("required", [(), (Measure.EVIDENCE_RECALL,)])
+def test_where_neither_arm_found_evidence_nothing_is_released(required):
+    """The search was down, or the labels are those of another index: no difference is no finding."""
+    nowhere = paired([False] * 20, [False] * 20)
+    found = {"complete": share(20, 20)}  # the contracts alone do not carry a release where evidence was looked for
+    arms = [replace(arm(name, **found), over_original=nowhere) for name in ("rewrite", "guarded")]
+    decision = decided(*arms, everywhere=arms, bounds=replace(HELD, required=required))
+    assert decision.release is Release.FALL_BACK
+    assert decision.decided_by == ("guarded.evidence_recall", "rewrite.evidence_recall")
+    assert "was not measured on n = 20: neither arm found evidence" in decision.reasons[0]
+    few = decided(*arms, everywhere=arms, bounds=replace(HELD, minimum=30, required=required))
+    assert few.release is Release.FALL_BACK
+
+
+def test_failed_requests_keep_a_rewriter_from_being_released():
+    assert decided(arm("rewrite", failed=1), arm("guarded")).release is Release.SHIP
+    failing = decided(arm("rewrite", failed=2), arm("guarded", failed=1))
+    assert failing.release is Release.SHIP  # the bounds of these tests have no ceiling
+    bounds = replace(HELD, ceilings={**HELD.ceilings, Measure.FAILED: 0.05})
+    fused = decided(arm("rewrite", failed=2), arm("guarded", failed=1), bounds=bounds)
+    assert (fused.release, fused.decided_by) == (Release.FUSE, ("rewrite.failed",))
+    assert fused.reasons[0] == "rewrite: share of failed requests 0.1 of n = 20, bound at most 0.05"
+    off = decided(arm("rewrite", failed=2), arm("guarded", failed=2), bounds=bounds)
+    assert (off.release, off.decided_by) == (Release.FALL_BACK, ("guarded.failed", "rewrite.failed"))
+
+
+@pytest.mark.parametrize("leak", ["forbidden", "unauthorised"])
+def test_nothing_ships_where_a_search_that_stands_in_for_it_leaks(leak):
+    """Under `ship` the guarded search runs where the guard objects, and the one without where the rewriter fails."""
+    leaking, good = {leak: ["a"]}, arm("rewrite")
+    guarded = decided(good, arm("guarded", **leaking), arm("without_rewrite"))
+    assert (guarded.release, guarded.decided_by) == (Release.FALL_BACK, (f"guarded.{leak}",))
+    without = decided(good, arm("guarded"), arm("without_rewrite", **leaking))
+    assert (without.release, without.decided_by) == (Release.FUSE, (f"without_rewrite.{leak}",))
+    assert decided(good, arm("guarded"), arm("without_rewrite")).release is Release.SHIP
+    assert decided(good).decided_by == ("guarded.not_run",)
+
+
+def test_a_rewriter_of_several_queries_never_ships():
+    """Production searches them beside the turn; the arm that searches them alone says nothing of that."""
+    arms = (arm("rewrite"), arm("guarded"))
+    for decision in (
+        decided(*arms, arm("expanded")),
+        release_of("model", GroupResult("dates", True, 20, arms), HELD, several=True),
+    ):
+        assert (decision.release, decision.decided_by) == (Release.FUSE, ("rewrite.several",))
+    assert decided(*arms, arm("expanded", rewriter="other")).release is Release.SHIP
+    assert decided(*arms, arm("expanded", [])).release is Release.SHIP  # none of several in this class
+
+
+def test_only_requests_for_which_the_rewriter_was_asked_count():
+    few = [True] * 5
+    decision = decided(arm("rewrite", few), arm("guarded", few), n=40, everywhere=(arm("guarded"),))
+    assert decision.reasons[0].startswith("too few requests: 5, and the rules ask for 20")
+    assert (decision.release, decision.n) == (Release.FUSE, 40)
+    unseen = decided(n=40, everywhere=(arm("guarded"),), bounds=replace(HELD, required=()))
+    assert unseen.reasons[0].startswith("too few requests: 0, ")
+
+
+def test_known_harm_to_a_few_requests_is_not_outweighed_by_all():
+    few, everywhere = [True] * 10, (arm("guarded"),)
+
+    def small(guarded, everywhere=everywhere, **bounds):
+        made = replace(HELD, minimum=30, **bounds)
+        return decided(arm("rewrite", few), guarded, n=10, everywhere=everywhere, bounds=made)
+
+    assert small(arm("guarded", few)).release is Release.FUSE
+    loses = small(arm("guarded", [*few[:9], False]))
+    assert (loses.release, loses.decided_by) == (Release.FALL_BACK, ("minimum", "guarded.net_loss"))
+    allowed = {**HELD.ceilings, Measure.NET_LOSS: 0.1}
+    assert small(arm("guarded", [*few[:9], False]), ceilings=allowed).release is Release.FUSE
+    worse = small(replace(arm("guarded", few), over_without=paired([False], [True])))
+    assert (worse.release, worse.decided_by) == (Release.FALL_BACK, ("minimum", "guarded.no_gain"))
+    for whole in (
+        replace(arm("guarded"), over_without=paired([*few[:9], False], few)),
+        arm("guarded", [*GOOD[:19], False]),
+        arm("guarded", failed=2),
+    ):
+        ceilings = {**HELD.ceilings, Measure.FAILED: 0.05}
+        off = small(arm("guarded", few), (whole,), recall_margin=1.0, ceilings=ceilings)
+        assert (off.release, off.decided_by) == (Release.FALL_BACK, ("minimum",))
+        assert "on all requests the guarded arm may be worse: guarded: " in off.reasons[0]
+
+
+def test_asking_wrongly_leaves_the_group_fused_and_nobody_asked():
+    wrong = arm("guarded", asked=share(0, 0), not_asked=share(17, 20))
+    decision = decided(arm("rewrite", BAD), wrong)
+    assert decision.release is Release.FUSE
+
+
+def test_a_release_under_which_documents_leak_is_not_accepted(tmp_path):
+    rules = replace(rules_of(tmp_path), accept=tuple(Release))
+    leaking = {"unauthorised": ["a"]}
+    clean = decided(arm("rewrite", BAD), arm("guarded"), arm("without_rewrite"))
+    off = decided(arm("rewrite"), arm("guarded", **leaking), arm("without_rewrite"))
+    assert (clean.release, off.release) == (Release.FUSE, Release.FALL_BACK)
+    assert is_accepted([clean, off], rules)  # the arm that leaks is off
+    everywhere = decided(arm("rewrite"), arm("guarded", **leaking), arm("without_rewrite", **leaking))
+    fused = decided(arm("rewrite", BAD), arm("guarded"), arm("without_rewrite", **leaking))
+    few = decided(
+        arm("rewrite"),
+        arm("guarded"),
+        arm("without_rewrite", **leaking),
+        n=20,
+        bounds=replace(HELD, minimum=30),
+        everywhere=(arm("guarded"),),
+    )
+    assert [each.release for each in (everywhere, fused, few)] == [Release.FALL_BACK, Release.FUSE, Release.FUSE]
+    for each in (everywhere, fused, few):
+        assert not is_accepted([clean, each], rules)
+        assert is_accepted([clean, replace(each, enforced=False)], rules)
+
+
+def test_an_acceptance_over_nothing_is_none(tmp_path):
+    rules = replace(rules_of(tmp_path), accept=tuple(Release))
+    assert not is_accepted([], rules)
+    assert not is_accepted([decided(n=0)], rules)
+    assert not is_accepted([replace(decided(arm("rewrite"), arm("guarded")), enforced=False)], rules)
+    assert is_accepted([decided(n=0), decided(arm("rewrite"), arm("guarded"))], rules)
+
+
+def test_a_rewriter_without_outcomes_is_decided_too(results, rules):
+    made = releases(results, rules, ["faithful", "absent"])
+    assert set(found(made, "absent").values()) == {Release.FALL_BACK}
+    assert found(made, "faithful") == found(releases(results, rules), "faithful")
+    assert Release.SHIP not in found(releases(results, rules, several=["faithful"]), "faithful").values()
 
 
 def test_too_few_requests_never_ship():
@@ -396,6 +548,14 @@ def test_the_policy_keeps_what_the_guarded_arm_was_run_with(results, rules):
     base = Policy(k=7, carried=False, reject_uncertain=True)
     made = policy_for("faithful", releases(results, rules), rules, base)
     assert replace(made, name=base.name, classes=()) == base
+    asking = policy_for("faithful", releases(results, rules), rules, Policy(clarify=True, shadow=True))
+    assert (asking.clarify, asking.shadow) == (False, False)  # that is for the classes to say
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_policy_without_a_name_is_not_written(name):
+    with pytest.raises(InputError, match=r"policy\.name: expected a text, got"):
+        policy_text(Policy(name=name))
 
 
 def test_a_class_without_a_decision_is_named(results, rules):

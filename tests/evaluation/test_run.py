@@ -19,7 +19,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 
-from rewriteguard import Guard, GuardedSearch, Hit, Policy, Profile, Telemetry
+from rewriteguard import Guard, GuardedSearch, Hit, Policy, Predicate, Profile, Release, RequestClass, Telemetry
 from rewriteguard.errors import ConditionsError, InputError, ScopeError
 from rewriteguard.evaluation.case import Case, Contract
 from rewriteguard.evaluation.corpus import Corpus, Passage
@@ -214,14 +214,20 @@ def test_failures_are_outcomes(guard: Guard) -> None:
     assert of(found, Arm.GUARDED, "x")["ferry"].reasons == ("rewriter_error",)
 
 
-def test_a_first_turn_without_a_recorded_rewrite_is_searched_as_written(guard: Guard) -> None:
-    found = go(guard, [FIRST], rewriters={"x": lambda turn: "something else"})
-    assert of(found, Arm.REWRITE, "x")["first"].queries == ("something else",)
-    assert of(found, Arm.GUARDED, "x")["first"].action == "use_original"
-    recorded = go(guard, [FIRST, CASES[0]], rewriters={"good": "recorded"})
-    first = of(recorded, Arm.REWRITE, "good")["first"]
-    assert (first.queries, first.rewrite, first.status) == ((FIRST.original,), None, Status.OK)
-    assert Arm.HUMAN not in {each.arm for each in recorded if each.case == "first"}
+def test_a_first_turn_is_no_request_for_a_rewriter_unless_a_rewrite_of_it_is_recorded(guard: Guard) -> None:
+    asked: list[str] = []
+    found = go(guard, [FIRST], rewriters={"x": lambda turn: asked.append(turn) or "something else"})
+    assert ([each.arm for each in found], asked) == ([Arm.ORIGINAL, Arm.WITHOUT], [])
+    never = go(guard, [FIRST, CASES[0]], rewriters={"good": "recorded"})
+    assert {each.arm for each in never if each.case == "first"} == {Arm.ORIGINAL, Arm.WITHOUT}
+    recorded = go(guard, [replace(FIRST, rewrites={"good": ("tram visitors",)})], rewriters={"good": "recorded"})
+    assert of(recorded, Arm.REWRITE, "good")["first"].queries == ("tram visitors",)
+    assert of(recorded, Arm.GUARDED, "good")["first"].action == "use_original"
+
+
+def test_classes_of_the_policy_do_not_decide_what_the_guarded_arm_does(guard: Guard) -> None:
+    off = Policy(classes=(RequestClass("all", Predicate(min_words=1), Release.FALL_BACK),))
+    assert go(guard, CASES[:2], policy=off) == go(guard, CASES[:2])
 
 
 def test_a_case_that_a_recorded_rewriter_never_saw_is_not_measured(guard: Guard) -> None:

@@ -90,4 +90,5 @@ def _arm(cases: Sequence[Case], run: ArmRun, runs: _Runs, draws: Draws, clusters
         scores=score(cases, run, draws, clusters),
         over_original=against.get(Arm.ORIGINAL),
         over_rewrite=against.get(Arm.REWRITE),
+        over_without=against.get(Arm.WITHOUT),
     )

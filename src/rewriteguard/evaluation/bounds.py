@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rewriteguard.evaluation.figure import Figure
-from rewriteguard.evaluation.outcome import Arm
+from rewriteguard.evaluation.outcome import Arm, Status
 from rewriteguard.evaluation.paired import Paired
 from rewriteguard.evaluation.plain import plain
 from rewriteguard.evaluation.results import ArmResult
@@ -23,7 +23,7 @@ class Check:
         measure: What is bounded.
         limit: The bound: a ceiling for regressions and vetoes, a floor otherwise.
         measured: What the arm has; None where there was nothing to measure.
-        n: How many requests or constraints that is of.
+        n: How many requests or constraints that is of, or should have been.
         met: Whether the bound holds; None where there was nothing to measure.
     """
 
@@ -35,6 +35,11 @@ class Check:
     met: bool | None
 
     @property
+    def broken(self) -> bool:
+        """Whether the bound does not hold; also where requests were there to measure it on, and said nothing."""
+        return self.met is False or (self.met is None and self.n > 0)
+
+    @property
     def code(self) -> str:
         """A closed code, such as `rewrite.regression`."""
         return f"{self.arm}.{self.measure.value}"
@@ -44,7 +49,8 @@ class Check:
         """What was found, in words."""
         name = words_of(self.measure)
         if self.measured is None:
-            return f"{self.arm}: {name} was not measured"
+            of = f" on n = {self.n}: neither arm found evidence, or all are of one conversation" if self.n else ""
+            return f"{self.arm}: {name} was not measured{of}"
         side = "at most" if self.measure in CEILINGS else "at least"
         return f"{self.arm}: {name} {self.measured:.3g} of n = {self.n}, bound {side} {self.limit:.3g}"
 
@@ -58,6 +64,8 @@ def words_of(measure: Measure) -> str:
     """The measure in words."""
     if measure is Measure.EVIDENCE_RECALL:
         return "recall over the original's, lower end"
+    if measure is Measure.FAILED:
+        return "share of failed requests"
     return measure.value.replace("_", " ")
 
 
@@ -74,17 +82,24 @@ def checks_of(arm: ArmResult, bounds: Bounds) -> tuple[Check, ...]:
 
 
 def measured(arm: ArmResult, measure: Measure) -> tuple[float | None, int]:
-    """What an arm has of a measure, and of how many; None where there was nothing to measure."""
+    """What an arm has of a measure, and of how many; None where there was nothing to measure.
+
+    Where neither the arm nor the original found any evidence, they do not differ, and that says nothing of the arm: the
+    search was down, or the labels are those of another index. A single conversation has no interval.
+    """
     scores, paired = arm.scores, arm.over_original
     if measure in VETOES:
         hits = scores.forbidden if measure is Measure.FORBIDDEN else scores.unauthorised
         return _requests(hits), scores.requests
     if measure is Measure.EVIDENCE_RECALL:
-        return (paired.difference.low, paired.difference.n) if paired else (None, 0)
+        return (paired.difference.low if _found(paired) else None, paired.difference.n) if paired else (None, 0)
     if measure is Measure.REGRESSION:
         return _share(paired.regression) if paired else (None, 0)
     if measure is Measure.NET_LOSS:
         return _net_loss(paired)
+    if measure is Measure.FAILED:
+        failed = scores.statuses.get(Status.ERROR, 0)
+        return (failed / scores.requests if scores.requests else None), scores.requests
     if measure is Measure.CLARIFICATION:
         return _right(scores.clarification)
     figures = {
@@ -111,9 +126,14 @@ def _check(arm: ArmResult, measure: Measure, bounds: Bounds) -> Check | None:
 
 
 def _net_loss(paired: Paired | None) -> tuple[float | None, int]:
-    if paired is None or not paired.difference.n:
+    if paired is None or not _found(paired):
         return None, 0
     return (paired.lost - paired.gained) / paired.difference.n, paired.difference.n
+
+
+def _found(paired: Paired) -> int:
+    """How many requests found evidence in either arm."""
+    return paired.both + paired.lost + paired.gained
 
 
 def _share(figure: Figure) -> tuple[float | None, int]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Unpack
 
-from rewriteguard.errors import ConditionsError
+from rewriteguard.errors import ConditionsError, InputError
 from rewriteguard.evaluation.assembly import assemble
 from rewriteguard.evaluation.case import Case
 from rewriteguard.evaluation.classes import groups_of
@@ -17,6 +17,7 @@ from rewriteguard.evaluation.conditions import Conditions
 from rewriteguard.evaluation.corpus import Corpus
 from rewriteguard.evaluation.fingerprint import digest
 from rewriteguard.evaluation.journal import conditions_of
+from rewriteguard.evaluation.measures import should_ask
 from rewriteguard.evaluation.outcome import Outcome
 from rewriteguard.evaluation.plain import plain
 from rewriteguard.evaluation.policy_writer import policy_file
@@ -101,12 +102,13 @@ def evaluate(
             else today in UTC.
         progress: Gets the number of cases that are done and of all, after each case.
         **settings: Further arguments of `Setup`. Without a policy the guarded arm has `Policy()`, which asks the user
-            where any contract has several readings.
+            where any contract has several readings. Of a policy with classes the rest counts, and it asks likewise:
+            what the classes say is decided anew, so that a file which an evaluation wrote gives the same decisions.
 
     Raises:
         ConditionsError: `out` holds a run that was made under other conditions, or by other rules.
         JournalError: What `out` holds cannot be read, or another process runs there.
-        InputError: An argument has a value that cannot be used.
+        InputError: An argument has a value that cannot be used, such as a policy in shadow mode.
         OSError: `out` cannot be written.
     """
     known = tuple(cases)
@@ -114,9 +116,7 @@ def evaluate(
     journal = None if out is None else Path(out) / JOURNAL
     if reference_date is None and journal is not None and (made := conditions_of(journal)) is not None:
         reference_date = date.fromisoformat(made.reference_date)
-    asked = any(case.contract and case.contract.readings for case in known)
-    if settings.get("policy") is None:
-        settings["policy"] = Policy(clarify=asked)
+    settings["policy"] = _undecided(settings.get("policy"), known)
     setup = Setup(known, search, rewriters, k=k, reference_date=reference_date, **settings)
     if out is not None:
         Path(out).mkdir(parents=True, exist_ok=True)
@@ -125,8 +125,24 @@ def evaluate(
     words = _unknown(search, known, found)
     groups = groups_of(known, release_rules, setup.guard)
     results = assemble(known, found, groups, k=k, extract=setup.guard.extract, vocabulary=words)
-    decisions = releases(results, release_rules)
+    several = [label for label, each in setup.rewriters.items() if each.expands]
+    decisions = releases(results, release_rules, setup.rewriters, several)
     return Evaluation(setup.conditions, release_rules, setup.policy, tuple(found), groups, results, decisions)
+
+
+def _undecided(given: Policy | None, cases: Iterable[Case]) -> Policy:
+    """The policy of the guarded arm, with no class decided.
+
+    Raises:
+        InputError: It is in shadow mode, in which the guarded arm does what the rewriter says.
+    """
+    policy = Policy() if given is None else given
+    if policy.shadow:
+        raise InputError("policy: expected one that acts, got one in shadow mode; its guarded arm would guard nothing")
+    if given is not None and not given.classes:
+        return given
+    asks = policy.clarify or any(should_ask(case) for case in cases)
+    return replace(policy, classes=(), clarify=asks)
 
 
 def _fix(rules: Rules, path: Path) -> None:

@@ -25,7 +25,8 @@ def policy_for(rewriter: str, decisions: Iterable[ReleaseDecision], rules: Rules
         rewriter: The label of the rewriter.
         decisions: The decisions; those about other rewriters and about slices are left out.
         rules: The rules that they come from.
-        base: What else the policy says: the one with which the guarded arm was run.
+        base: What else the policy says: the one with which the guarded arm was run. Whether the user is asked, and that
+            the guard acts at all, the classes say.
 
     Raises:
         InputError: A class was not decided.
@@ -36,7 +37,8 @@ def policy_for(rewriter: str, decisions: Iterable[ReleaseDecision], rules: Rules
     if missing:
         raise InputError(f"decisions: expected one about each class for {rewriter!r}, got none for {missing[0]!r}")
     classes = tuple(RequestClass(name, when, made[name]) for name, when in wanted)
-    return replace(base or Policy(), name=f"accepted-{rules.hash[:_HASH]}", classes=classes)
+    named = replace(base or Policy(), name=f"accepted-{rules.hash[:_HASH]}", classes=classes)
+    return replace(named, clarify=False, shadow=False)
 
 
 def policy_file(
@@ -67,7 +69,12 @@ def policy_text(policy: Policy, header: Iterable[str] = ()) -> str:
     Args:
         policy: Any policy.
         header: Lines of a comment at the top.
+
+    Raises:
+        InputError: The policy has no name, without which the file could not be loaded.
     """
+    if not policy.name.strip():
+        raise InputError(f"policy.name: expected a text, got {policy.name!r}")
     lines = [f"# {line}" for text in header for line in text.splitlines()]
     return "\n".join([*lines, *([""] if lines else []), *_lines(policy)]) + "\n"
 

@@ -37,6 +37,7 @@ class ArmResult:
         scores: What it is worth.
         over_original: It against the original; None for the original itself.
         over_rewrite: It against the unchecked rewrite of the same rewriter; only for the guarded arm.
+        over_without: It against the search without a rewriter; only for the guarded arm.
     """
 
     rewriter: str
@@ -44,6 +45,7 @@ class ArmResult:
     scores: Scores
     over_original: Paired | None
     over_rewrite: Paired | None
+    over_without: Paired | None = None
 
 
 @dataclass(frozen=True, slots=True)

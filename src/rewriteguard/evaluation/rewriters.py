@@ -74,16 +74,18 @@ class Rewriters(Mapping[str, Rewriter]):
         return len(self._by_label)
 
     def measurable(self, label: str, case: Case) -> bool:
-        """Whether it can be said what the rewriter does for a case: where none is recorded, only for a first turn."""
-        return not self[label].recorded or label in case.rewrites or not case.history
+        """Whether the rewriter is asked for a case, or was: its arms are not run for others.
 
-    def ask(self, label: str, case: Case) -> Answered | None:
-        """What the rewriter gives; None where it is recorded that it was not asked, as on first turns."""
+        Guarded searches ask no rewriter on first turns, so neither does the evaluation: they would stand for requests
+        on which the rewriter has no say. A rewrite that is recorded for one shows that it was asked.
+        """
+        return label in case.rewrites if self[label].recorded else bool(case.history)
+
+    def ask(self, label: str, case: Case) -> Answered:
+        """What the rewriter gives for a case that is measurable."""
         rewriter = self[label]
         if not rewriter.recorded:
             return _asked(rewriter.ask, case)
-        if label not in case.rewrites:
-            return None
         texts = case.rewrites[label]
         return Answered(texts, several=len(texts) != 1 or rewriter.expands)
 

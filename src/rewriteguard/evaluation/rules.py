@@ -29,8 +29,8 @@ class Measure(StrEnum):
     did not (held against the rewrite that is searched alone), NET_LOSS the requests that the arm lost against the
     original minus those that it gained, of all with evidence (held against the guarded arm), SUPPORTED_ANSWERS the
     share of answers that are right and supported, CLARIFICATION the share of requests whose user was asked where
-    several readings are admissible, and not otherwise; FORBIDDEN and UNAUTHORISED are numbers of requests to which such
-    a document came back.
+    several readings are admissible, and not otherwise, FAILED the share of requests that ended in an error; FORBIDDEN
+    and UNAUTHORISED are numbers of requests to which such a document came back.
     """
 
     CONSTRAINT_PRESERVATION = "constraint_preservation"
@@ -40,6 +40,7 @@ class Measure(StrEnum):
     NET_LOSS = "net_loss"
     SUPPORTED_ANSWERS = "supported_answers"
     CLARIFICATION = "clarification"
+    FAILED = "failed"
     FORBIDDEN = "forbidden"
     UNAUTHORISED = "unauthorised"
 
@@ -51,10 +52,12 @@ FLOORS = (
     Measure.CLARIFICATION,
 )
 """The measures that have to be high."""
-CEILINGS = (Measure.REGRESSION, Measure.NET_LOSS, Measure.FORBIDDEN, Measure.UNAUTHORISED)
+CEILINGS = (Measure.REGRESSION, Measure.NET_LOSS, Measure.FAILED, Measure.FORBIDDEN, Measure.UNAUTHORISED)
 """The measures that have to be low."""
 VETOES = (Measure.FORBIDDEN, Measure.UNAUTHORISED)
 """The measures for which no other makes up."""
+_HELD = {Measure.FORBIDDEN: 0.0, Measure.UNAUTHORISED: 0.0, Measure.FAILED: 0.05}
+"""The ceilings that hold where the rules do not name them: nothing can be said of requests that were not answered."""
 _DEFAULT_FILE = "rules.toml"
 _BOUNDS = ("minimum", "recall_margin", "required", "floors", "ceilings")
 
@@ -197,8 +200,8 @@ def _bounds(table: Table, base: Bounds | None) -> Bounds:
     if set(required) & set(VETOES):
         raise table.fault("required", f"{', '.join(VETOES)} hold always; expected other measures")
     if base is None:
-        held = dict.fromkeys(VETOES, 0.0) | most
-        return Bounds(table.count("minimum", least=1), table.number("recall_margin", most=1), least, held, required)
+        minimum, margin = table.count("minimum", least=1), table.number("recall_margin", most=1)
+        return Bounds(minimum, margin, least, _HELD | most, required)
     return Bounds(
         table.count("minimum", base.minimum, least=1),
         table.number("recall_margin", base.recall_margin, most=1),
@@ -209,7 +212,7 @@ def _bounds(table: Table, base: Bounds | None) -> Bounds:
 
 
 def _ceiling(table: Table, measure: Measure) -> float:
-    if measure is Measure.REGRESSION:
+    if measure not in VETOES:
         return table.number(measure, most=1)
     number = table.count(measure)
     if measure is Measure.UNAUTHORISED and number:

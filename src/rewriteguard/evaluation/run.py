@@ -123,11 +123,11 @@ class _Run:
         ask = partial(self._asked, label, case)
         if arm is Arm.EXPANDED and not self._setup.rewriters[label].expands:
             answered = ask()
-            if answered is None or len(answered.texts) < 2:
+            if len(answered.texts) < 2:
                 return
         self._kept.outcome(self._setup.answering(case, self._ended(case, arm, label, ask)))
 
-    def _ended(self, case: Case, arm: Arm, label: str, ask: Callable[[], Answered | None]) -> Ended:
+    def _ended(self, case: Case, arm: Arm, label: str, ask: Callable[[], Answered]) -> Ended:
         setup = self._setup
         limits = setup.limits[case.id]
         if isinstance(limits, ScopeError):
@@ -137,24 +137,29 @@ class _Run:
             return self._guarded[label].run(arm, label, request, ask if label else _not_asked)
         return unguarded(arm, label, request, ask() if label else None, setup.find, setup.budget)
 
-    def _asked(self, label: str, case: Case) -> Answered | None:
+    def _asked(self, label: str, case: Case) -> Answered:
         """The rewriter's answer; it is asked once, whatever the number of arms and of starts."""
         if (label, case.id) in self._kept.answers:
             return self._kept.answers[label, case.id]
         answered = self._setup.rewriters.ask(label, case)
-        if answered is not None and not self._setup.rewriters[label].recorded:
+        if not self._setup.rewriters[label].recorded:
             self._kept.answer(label, case.id, answered)
         return answered
 
 
 def _guarded(setup: Setup) -> Iterator[tuple[str, Guarded]]:
-    """The guarded search of each rewriter by its label, and under "" the one that does without."""
+    """The guarded search of each rewriter by its label, and under "" the one that does without.
+
+    Classes of the policy are left out: what they say was decided by an evaluation, and what this one is to decide on is
+    what the guard does with every rewrite.
+    """
+    policy = replace(setup.policy, classes=())
     if Arm.WITHOUT in setup.arms:
-        alone = replace(setup.policy, shadow=False)
+        alone = replace(policy, shadow=False)
         yield "", Guarded(setup.find, setup.budget, setup.guard, alone, Profile.CONDENSE)
     if Arm.GUARDED in setup.arms:
         for label, each in setup.rewriters.items():
-            yield label, Guarded(setup.find, setup.budget, setup.guard, setup.policy, each.profile)
+            yield label, Guarded(setup.find, setup.budget, setup.guard, policy, each.profile)
 
 
 def _rotated(jobs: list[Job], by: int) -> list[Job]:

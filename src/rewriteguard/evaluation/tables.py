@@ -19,8 +19,9 @@ _ASKED_BY = Mapping[tuple[str, str], ArmRun]
 
 
 def bases_of(run: ArmRun, runs: _ASKED_BY) -> Iterator[ArmRun]:
-    """What the arm is held against: the original, and for the guarded arm also the unchecked rewrite."""
-    names = [("", Arm.ORIGINAL)] + ([(run.rewriter, Arm.REWRITE)] if run.arm is Arm.GUARDED else [])
+    """What the arm is held against: the original; for the guarded arm also the unchecked rewrite, and doing without."""
+    names = [("", Arm.ORIGINAL)]
+    names += [(run.rewriter, Arm.REWRITE), ("", Arm.WITHOUT)] if run.arm is Arm.GUARDED else []
     yield from (runs[name] for name in names if name in runs and runs[name] is not run)
 
 
@@ -29,6 +30,8 @@ def regressions(cases: Sequence[Case], runs: _ASKED_BY) -> Iterator[Regression]:
     for case in cases:
         for run in runs.values():
             for base in bases_of(run, runs):
+                if base.arm is Arm.WITHOUT:  # doing without loses requests to the rewriter, and that is no regression
+                    continue
                 ours, theirs = run.measured.get(case.id), base.measured.get(case.id)
                 if ours is not None and theirs is not None and theirs.found and not ours.found:
                     yield _regression(case, run, base)
