@@ -121,3 +121,10 @@ def test_a_form_of_the_annotator_keeps_by_its_own_scope(guard: Guard) -> None:
     assert not judged(guard, turn, K.NEGATION, "no", query).held
     assert judged(guard, turn, K.NEGATION, "no", query, forms=("not include",)).held
     assert judged(guard, turn, K.NEGATION, "no", "plans lacking backup", forms=("lacking",)).held
+
+
+def test_another_form_keeps_by_what_it_says_itself(guard: Guard) -> None:
+    history = (("user", "What broke on 3 November 2024?"),)
+    turn, query = "How long did it last?", "How long did it last in November?"
+    assert not judged(guard, turn, K.TIME, "3 November 2024", query, history).held
+    assert judged(guard, turn, K.TIME, "3 November 2024", query, history, forms=("November",)).held

@@ -41,7 +41,7 @@ class Meaning:
     Attributes:
         constraint: The constraint.
         forms: Each of its forms with the groups of tokens that it stands for: one group for each place where it
-            stands in the conversation, else what it says by itself. No groups where nothing was read in it.
+            stands in the conversation, and what it says by itself. No groups where nothing was read in it.
         facts: The contract's reference date.
         told: The words of the conversation.
         denies: Whether the user denies anything.
@@ -64,10 +64,13 @@ def meaning_of(constraint: Constraint, case: Case, facts: Facts, extract: Extrac
     users = [text for role, text in reversed(case.history) if role == "user"]
     others = [text for role, text in reversed(case.history) if role != "user"]
     texts = (case.original, *users, *others)
-    forms = (constraint.text, *constraint.forms)
+    kind = constraint.kind
+    forms = [(constraint.text, _said(kind, constraint.text, texts, extract) or _alone(kind, constraint.text, extract))]
+    # Whoever wrote another form vouches for what it says by itself, also where the conversation says more.
+    forms += [(form, _said(kind, form, texts, extract) + _alone(kind, form, extract)) for form in constraint.forms]
     return Meaning(
         constraint,
-        tuple((form, tuple(_groups(constraint.kind, form, texts, extract))) for form in forms),
+        tuple(forms),
         facts,
         folded(" | ".join(texts)),
         any(of_kind(Kind.NEGATION, text, extract) for text in (case.original, *users)),
@@ -107,18 +110,22 @@ def of_kind(kind: Kind, text: str, extract: Extract) -> list[ProtectedToken]:
     return [token for token in extract(text) if token.kind is kind]
 
 
-def _groups(kind: Kind, form: str, texts: Sequence[str], extract: Extract) -> Iterator[Group]:
+def _said(kind: Kind, form: str, texts: Sequence[str], extract: Extract) -> tuple[Group, ...]:
+    """The tokens of each place where a form stands in the first of the texts that has tokens there."""
     view = _view(form)
     for text in texts:
         tokens = of_kind(kind, text, extract)
         spans = places(view(form), view(text)) if tokens else []
         groups = [tuple(token for token in tokens if _overlap(_span(token, text, view), span)) for span in spans]
         if any(groups):
-            yield from filter(None, groups)
-            return
-    alone = [token for token in of_kind(kind, form, extract) if kind is not Kind.NEGATION or token.value]
-    if alone:
-        yield tuple(alone)
+            return tuple(filter(None, groups))
+    return ()
+
+
+def _alone(kind: Kind, form: str, extract: Extract) -> tuple[Group, ...]:
+    """The tokens of a form by itself, where a negation without anything it negates says nothing."""
+    tokens = tuple(token for token in of_kind(kind, form, extract) if kind is not Kind.NEGATION or token.value)
+    return (tokens,) if tokens else ()
 
 
 def _stands(meaning: Meaning, form: str, groups: Sequence[Group], query: str, extract: Extract) -> bool:

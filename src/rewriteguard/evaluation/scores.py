@@ -10,6 +10,7 @@ from rewriteguard.evaluation.case import Case
 from rewriteguard.evaluation.figure import Figure, share
 from rewriteguard.evaluation.measures import SEARCHED, asked_rightly, should_ask
 from rewriteguard.evaluation.outcome import Outcome, Status
+from rewriteguard.evaluation.passing import families, holds, is_complete
 from rewriteguard.evaluation.preservation import Clause
 from rewriteguard.evaluation.runs import ArmRun
 from rewriteguard.evaluation.stages import Stage
@@ -111,7 +112,7 @@ class Scores:
         forbidden: Documents that must not come back and did: a veto.
         unauthorised: Documents that the user may not see and that came back: a veto.
         stages: First stage at which failed requests broke: `rewrite`, `retrieval` and `generation`, with their numbers.
-        families: Share of the families whose cases all pass; see `passes`.
+        families: Share of the families whose cases all pass; see `passing`.
         of_rewrite: The first two scores of the rewriter's own output.
         left_out: How many requests the first two scores leave out, since the user was rightly asked instead.
     """
@@ -154,36 +155,13 @@ def score(cases: Sequence[Case], run: ArmRun, draws: Draws, clusters: Mapping[st
         forbidden=tuple(_hits(ran, run, "forbidden")),
         unauthorised=tuple(_hits(ran, run, "unauthorised")),
         stages={stage.value: stages[stage] for stage in Stage},
-        families=_families(ran, run),
+        families=families(ran, run),
         of_rewrite=OfRewrite(
             _preservation(ran, run.of_rewrite),
-            _share_of(_holds(run.of_rewrite.get(case.id, ()), bool(run.outcomes[case.id].rewrite)) for case in ran),
+            _share_of(holds(run.of_rewrite.get(case.id, ()), bool(run.outcomes[case.id].rewrite)) for case in ran),
         ),
         left_out=sum(asked_rightly(case, run.outcomes[case.id]) for case in ran),
     )
-
-
-def is_complete(case: Case, run: ArmRun) -> bool | None:
-    """Whether there are queries that hold every critical clause; None where there is none, or the user was asked."""
-    return _holds(run.clauses.get(case.id, ()), bool(run.outcomes[case.id].queries))
-
-
-def passes(case: Case, run: ArmRun) -> bool | None:
-    """Whether nothing is wrong with a request; None where nothing can be said.
-
-    It was asked about where, and only where, the contract says so; its queries hold every critical clause; a relevant
-    document came back, and none that vetoes.
-    """
-    outcome, ask = run.outcomes[case.id], should_ask(case)
-    measured = run.measured.get(case.id)
-    said = [
-        None if ask is None else ask is (outcome.status is Status.CLARIFIED),
-        is_complete(case, run),
-        None if measured is None else measured.found,
-        False if {*case.forbidden, *case.unauthorised} & {*outcome.results} else None,
-    ]
-    known = [each for each in said if each is not None]
-    return all(known) if known else None
 
 
 def evidence_of(case: Case, outcome: Outcome, run: ArmRun) -> str:
@@ -194,11 +172,6 @@ def evidence_of(case: Case, outcome: Outcome, run: ArmRun) -> str:
     if measured.found:
         return "found"
     return "near_miss" if {*case.near_misses} & {*outcome.results[: run.k]} else "missing"
-
-
-def _holds(clauses: Sequence[Clause], said: bool) -> bool | None:
-    critical = [clause.held for clause in clauses if clause.critical]
-    return said and all(critical) if critical else None
 
 
 def _preservation(cases: Sequence[Case], clauses: Mapping[str, tuple[Clause, ...]]) -> Figure:
@@ -245,13 +218,3 @@ def _hits(cases: Sequence[Case], run: ArmRun, which: str) -> Iterator[Hit]:
         for rank, document in enumerate(run.outcomes[case.id].results, start=1):
             if document in banned:
                 yield Hit(case.id, document, rank)
-
-
-def _families(cases: Sequence[Case], run: ArmRun) -> Figure:
-    """A family passes only as a unit; one of which a single case ran is none."""
-    members: dict[str, list[bool | None]] = {}
-    for case in cases:
-        if case.family:
-            members.setdefault(case.family, []).append(passes(case, run))
-    whole = [all(each) for each in members.values() if len(each) > 1 and None not in each]
-    return share(sum(whole), len(whole))
