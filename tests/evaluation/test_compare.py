@@ -61,12 +61,15 @@ def test_failures_and_questions_without_labels_are_said(guard: Guard) -> None:
     def fails(turn: str) -> str:
         raise TimeoutError("model")
 
-    found = compare([{"original": "Where is the tram?"}], CORPUS, fails, guard=guard)
+    history = [("user", "Tell me about the tram."), ("assistant", "It runs every hour.")]
+    found = compare([{"original": "Where is the tram?", "history": history}], CORPUS, fails, guard=guard)
     assert found.recall["original"] == Figure(None, 0)
     assert found.failed == {"original": 0, "rewrite": 1, "guarded": 0}
     assert "recall, original      -" in str(found)
     assert "(1 failed)" in str(found)
-    assert compare([FIRST], CORPUS, lambda turn: turn, guard=guard, policy=Policy.strict()).questions == 1
+    first = compare([FIRST], CORPUS, lambda turn: turn, guard=guard, policy=Policy.strict())
+    assert (first.questions, first.left_out) == (0, 1)
+    assert "1 left out: first turns, and turns without a recorded rewrite" in str(first)
 
 
 @pytest.mark.parametrize(

@@ -95,10 +95,14 @@ def other_ids(query: str) -> list[str]:
     return ["uuid-1", "uuid-2"]
 
 
-@pytest.mark.parametrize("find", [down, other_ids])
-def test_a_run_in_which_nothing_was_found_releases_nothing(guard: Guard, rules: Rules, find: Any) -> None:
-    found = go(guard, rules, find=find)
+def test_a_run_in_which_nothing_relevant_was_found_releases_nothing(guard: Guard, rules: Rules) -> None:
+    found = go(guard, rules, find=other_ids)
     assert (of(found), found.accepted) == (Release.FALL_BACK, False)
+
+
+def test_a_search_that_is_down_is_an_error_and_no_run(guard: Guard, rules: Rules) -> None:
+    with pytest.raises(InputError, match=r"found nothing for any of \d+ turns \(ConnectionError\)"):
+        go(guard, rules, find=down)
 
 
 def test_a_run_over_nothing_accepts_nothing(guard: Guard, rules: Rules) -> None:

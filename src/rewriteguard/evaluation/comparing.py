@@ -51,7 +51,8 @@ class Compared:
 
     Attributes:
         k: The number of documents that were looked at.
-        questions: How many questions there are; those without relevant documents have no recall.
+        questions: How many questions were compared; those without relevant documents have no recall.
+        left_out: How many were not: first turns, for which no rewriter is asked, and those without a recorded rewrite.
         recall: Recall@k by arm: `original`, `rewrite` (unchecked) and `guarded`.
         failed: How many searches or rewrites failed, by arm; they have found nothing.
         reasons: How many rewrites the guard found something in, by its codes, the most frequent first.
@@ -61,6 +62,7 @@ class Compared:
 
     k: int
     questions: int
+    left_out: int
     recall: Mapping[str, Figure]
     failed: Mapping[str, int]
     reasons: Mapping[str, int]
@@ -106,6 +108,7 @@ def compare(
     return Compared(
         k=k,
         questions=len(measured),
+        left_out=len(cases) - len(measured),
         recall={arm.value: _recall(judged, found, arm) for arm in _ARMS},
         failed={arm.value: sum(found[case.id, arm].status is Status.ERROR for case in measured) for arm in _ARMS},
         reasons=_reasons(found[case.id, Arm.GUARDED] for case in measured),
@@ -178,6 +181,8 @@ def _dropped(setup: Setup, case: Case, rewrite: str | None) -> tuple[str, ...]:
 def _lines(compared: Compared) -> Iterator[str]:
     n = max((figure.n for figure in compared.recall.values()), default=0)
     yield f"{compared.questions} questions, {n} of them with relevant documents; k = {compared.k}"
+    if compared.left_out:
+        yield f"{compared.left_out} left out: first turns, and turns without a recorded rewrite"
     for arm, figure in compared.recall.items():
         value = "     -" if figure.value is None else f"{figure.value:6.3f}"
         failed = compared.failed[arm]
