@@ -41,7 +41,8 @@ def run(
     Args:
         cases: The cases.
         search: See `Setup`, as for the further `settings`.
-        rewriters: The rewriters by their labels.
+        rewriters: The rewriters by their labels. As in production they are not asked on first turns, so that these
+            have no outcomes of theirs, unless a rewrite is recorded.
         k: The number of documents that an arm returns.
         journal: A file that keeps each answer and outcome as it comes; a run that was stopped goes on there. None keeps
             none.
