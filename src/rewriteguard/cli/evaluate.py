@@ -45,7 +45,9 @@ def evaluate(
     ] = None,
     rules: Annotated[Path | None, typer.Option(help="Release rules; none: those of the package.")] = None,
     contracts: Annotated[Path | None, typer.Option(help="What `rewriteguard cases freeze` wrote.")] = None,
-    policy: Annotated[Path | None, typer.Option(help="Policy file of the guarded arm.")] = None,
+    policy: Annotated[
+        Path | None, typer.Option(help="Policy file of the guarded arm; its classes are left out.")
+    ] = None,
     guard: Annotated[
         str | None, typer.Option(help="MODULE:NAME of the Guard that production uses; none: a plain one.")
     ] = None,
