@@ -34,6 +34,7 @@ from rewriteguard.policy_classes import REST, Release
 from rewriteguard.tokens import Kind
 
 FOLDER = Path(__file__).parents[2] / "examples" / "evaluation"
+TUTORIAL = FOLDER.parents[1] / "docs" / "evaluation.md"
 CASES, CORPUS, RULES = FOLDER / "cases.jsonl", FOLDER / "corpus.jsonl", FOLDER / "rules.toml"
 DAY = date(2025, 3, 10)
 REPORTS = ("report.html", "report.json", "report.md")
@@ -588,6 +589,25 @@ def test_the_guarded_arm_asks_where_the_contract_has_several_readings(example: D
     assert (scores["guarded", "hasty-1"]["asked"]["count"], scores["guarded", "hasty-1"]["asked"]["n"]) == (1, 4)
     assert scores["guarded", "hasty-1"]["not_asked"]["count"] == scores["guarded", "hasty-1"]["not_asked"]["n"] == 59
     assert scores["guarded", "careful-1"]["asked"]["count"] == 0
+
+
+def test_the_tutorial_quotes_this_run(example: Done) -> None:
+    page = TUTORIAL.read_text("utf-8")
+    results = report(example.out)["results"]
+    arms = {(each["arm"], each["rewriter"]): each for each in results["arms"]}
+    three = [arms["original", ""]["scores"], *(arms[arm, "hasty-1"]["scores"] for arm in ("rewrite", "guarded"))]
+    for name in ("preservation", "completeness"):
+        assert " | " + ", ".join(f"{each[name]['count']} of {each[name]['n']}" for each in three) + " |" in page
+    alone = arms["rewrite", "hasty-1"]["over_original"]
+    assert f"lose {alone['lost']} of the {alone['both'] + alone['lost']} requests that the turn answers" in page
+    low, high = (f"{alone['difference'][end]:+.3f}".replace("-", "\N{MINUS SIGN}") for end in ("low", "high"))
+    assert f"{alone['difference']['value']:+.3f} ({low} to {high})" in page
+    assert f'name = "{Policy.load(example.out / "policy.hasty-1.toml").name}"' in page
+    (group,) = [each for each in results["groups"] if each["name"] == "follow-ups" and each["enforced"]]
+    kept = {(each["arm"], each["rewriter"]): each["scores"]["preservation"] for each in group["arms"]}
+    without, guarded = kept["without_rewrite", ""], kept["guarded", "hasty-1"]
+    assert f"({without['count']} of {without['n']})" in page
+    assert f"({guarded['count']} of {guarded['n']})" in page
 
 
 def test_where_asking_is_right_the_release_is_to_ask(tmp_path: Path) -> None:

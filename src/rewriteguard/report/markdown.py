@@ -15,9 +15,7 @@ _HARMLESS = re.compile(r"[\w .,;:?!'’%()/=+–−-]+")  # needs no care inside
 _PROSE = re.compile(r"(?! .* www\. ) (?: [^\W_] | (?<=[^\W_])_(?=[^\W_]) | [ .,;:?!'’%()=+–−·<>-] )+", re.VERBOSE)
 # The last two of each plane are no characters, of which Markdown makes a replacement character.
 _NONE = "".join(chr(plane * 0x10000 + last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
-_UNSEEN = re.compile(
-    rf"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef{_NONE}]+"
-)
+_UNSEEN = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef{_NONE}]+")
 _SPECIAL = re.compile(r"[^\w ,-]|_")
 
 
