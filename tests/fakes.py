@@ -21,7 +21,7 @@ from rewriteguard.assessment import (
     Violation,
 )
 from rewriteguard.carry import CarriedQuery, carried_query
-from rewriteguard.compare import Comparison
+from rewriteguard.comparison import Comparison
 from rewriteguard.conversation import Conversation
 from rewriteguard.guard import Guard
 from rewriteguard.policy import Policy, decide, decide_without_rewrite

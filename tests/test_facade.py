@@ -38,6 +38,12 @@ def test_the_light_names_load_nothing_heavy() -> None:
     assert loaded_by("from rewriteguard import Conversation, HistoryError, Kind") & HEAVY == set()
 
 
+def test_values_policy_and_telemetry_load_no_machinery() -> None:
+    light = {"opentelemetry"}  # Telemetry's own ground
+    statement = "from rewriteguard import Action, Hit, Kind, Policy, SetAssessment, Telemetry, Verdict"
+    assert loaded_by(statement) & HEAVY == light
+
+
 def test_the_set_would_show_a_heavy_import() -> None:
     assert "rich" in loaded_by("import rewriteguard.cli") & HEAVY
 

@@ -9,7 +9,7 @@ import pytest
 
 from rewriteguard.assessment import Assessment, Checked, Evidence, Fault, Severity, Verdict, Violation
 from rewriteguard.carry import CarriedQuery
-from rewriteguard.compare import Comparison
+from rewriteguard.comparison import Comparison
 from rewriteguard.decision import Action, Decision, Origin, Reason
 from rewriteguard.errors import PolicyError
 from rewriteguard.policy import Policy, decide, decide_without_rewrite

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rewriteguard.assessment import Fault, Profile, Severity, Verdict
-from rewriteguard.explain import sentence
+from rewriteguard.assessment import Fault, Profile, Severity, Verdict, sentence
 from rewriteguard.tokens import Evidence, Finding, Kind
 from rewriteguard.verdict import RULES, judge
 

@@ -10,7 +10,7 @@ import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rewriteguard.assessment import Assessment, Fault, Profile, Severity, Verdict
+    from rewriteguard.assessment import Assessment, Fault, Profile, SetAssessment, Severity, Verdict
     from rewriteguard.conversation import Conversation
     from rewriteguard.decision import Action, Decision, WeightedQuery
     from rewriteguard.errors import (
@@ -26,14 +26,13 @@ if TYPE_CHECKING:
     from rewriteguard.extract import DEFAULT_EXTRACTORS
     from rewriteguard.filter_finding import FilterAssessment, FilterViolation
     from rewriteguard.filter_merge import merge_filter
-    from rewriteguard.fuse import reciprocal_rank_fusion
+    from rewriteguard.fuse import Hit, reciprocal_rank_fusion
     from rewriteguard.guard import Guard
     from rewriteguard.policy import Policy
     from rewriteguard.policy_classes import Predicate, Release, RequestClass
     from rewriteguard.query_filters import check_filter
-    from rewriteguard.retrieve import GuardedSearch, Hit, Result
+    from rewriteguard.retrieve import GuardedSearch, Result
     from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
-    from rewriteguard.set_assessment import SetAssessment
     from rewriteguard.telemetry import Calibration, Judge, Telemetry, TripleLog
     from rewriteguard.tokens import Kind, ProtectedToken
 
@@ -96,17 +95,16 @@ _MODULES = {
     "extract": ("DEFAULT_EXTRACTORS",),
     "filter_finding": ("FilterAssessment", "FilterViolation"),
     "filter_merge": ("merge_filter",),
-    "fuse": ("reciprocal_rank_fusion",),
+    "fuse": ("Hit", "reciprocal_rank_fusion"),
     "guard": ("Guard",),
     "policy": ("Policy",),
     "policy_classes": ("Predicate", "Release", "RequestClass"),
     "query_filters": ("check_filter",),
-    "retrieve": ("GuardedSearch", "Hit", "Result"),
+    "retrieve": ("GuardedSearch", "Result"),
     "rewrite": ("asafe_rewrite", "safe_rewrite"),
-    "set_assessment": ("SetAssessment",),
     "telemetry": ("Calibration", "Judge", "Telemetry", "TripleLog"),
     "tokens": ("Kind", "ProtectedToken"),
-    "assessment": ("Assessment", "Fault", "Profile", "Severity", "Verdict"),
+    "assessment": ("Assessment", "Fault", "Profile", "SetAssessment", "Severity", "Verdict"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

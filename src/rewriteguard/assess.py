@@ -10,8 +10,9 @@ from typing import Any
 from rewriteguard.alignment import align, words_at
 from rewriteguard.assessment import Assessment, Checked, Fill, Profile
 from rewriteguard.changes import Licence, change_findings, invented_word_findings
-from rewriteguard.compare import Comparison, compare
-from rewriteguard.conversation import Conversation
+from rewriteguard.compare import compare
+from rewriteguard.comparison import Comparison
+from rewriteguard.conversation import MAX_MESSAGE, Conversation
 from rewriteguard.drift import carried_word_findings, drift_findings
 from rewriteguard.extract.base import Facts
 from rewriteguard.fills import candidates, fill_findings, fills_of
@@ -20,7 +21,7 @@ from rewriteguard.foreign.check import is_short, review
 from rewriteguard.form import form_findings
 from rewriteguard.language.detect import is_foreign, language_of
 from rewriteguard.losses import loss_findings
-from rewriteguard.reader import MAX_MESSAGE, Reader
+from rewriteguard.reader import Reader
 from rewriteguard.reading import Past, Reading
 from rewriteguard.reference import Pointer, Reference, leans_on_talk, open_references
 from rewriteguard.sanitize import clean

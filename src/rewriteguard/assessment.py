@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from rewriteguard.compare import Comparison
-from rewriteguard.explain import sentence
+from rewriteguard.comparison import Comparison
 from rewriteguard.tokens import Evidence, Kind, ProtectedToken
 
 
@@ -189,10 +189,40 @@ class Assessment:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class SetAssessment(Assessment):
+    """The finding about several rewrites of one turn, taken together.
+
+    `rewrite` holds the cleaned rewrites, one a line, and offsets of the rewrite refer to it; `comparison` says what all
+    of them together kept and dropped; `violations` are those that count for the set.
+
+    Attributes:
+        assessments: The finding about each rewrite as one of the set, in their order.
+    """
+
+    assessments: tuple[Assessment, ...] = ()
+
+    def explain(self) -> str:
+        """Plain sentences for a person: the verdict on the set, its findings, and the verdict on each rewrite."""
+        lines = Assessment.explain(self).split("\n")
+        lines[0] = _SET_HEADLINES[self.verdict]
+        lines += [f'Rewrite {i + 1}, "{a.rewrite}": {a.verdict.value}.' for i, a in enumerate(self.assessments)]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The assessment as plain JSON values."""
+        return {**Assessment.to_dict(self), "assessments": [each.to_dict() for each in self.assessments]}
+
+
 _HEADLINES = {
     Verdict.PRESERVED: "The rewrite keeps what the user asked.",
     Verdict.CHANGED: "The rewrite changes what the user asked.",
     Verdict.UNCERTAIN: "It is not certain that the rewrite keeps what the user asked.",
+}
+_SET_HEADLINES = {
+    Verdict.PRESERVED: "The rewrites together keep what the user asked.",
+    Verdict.CHANGED: "The rewrites change what the user asked.",
+    Verdict.UNCERTAIN: "It is not certain that the rewrites together keep what the user asked.",
 }
 _GAPS = {
     "language": "Not checked: the words of this language; numbers, dates, versions, codes and names were compared.",
@@ -202,8 +232,42 @@ _GAPS = {
     "history_size": "Not checked: the oldest part of a very long history.",
     "reference_date": "Not checked: a relative period became a date, and no reference date was given.",
 }
+KIND_NAMES = {
+    "time": "date or period", "entity": "name", "quantity": "number", "version": "version", "identifier": "identifier",
+    "negation": "negation", "comparison": "comparison", "quantifier": "quantifier", "modality": "modal word",
+    "answer_type": "kind of answer", "qualifier": "qualifier", "topic": "word",
+}  # fmt: skip
+"""What a person calls each kind."""
+_SENTENCES = {
+    "dropped": "The user's {kind} {turn} is missing from the rewrite.",
+    "altered": "The user's {kind} {turn} became {rewrite}.",
+    "invented": "The rewrite adds the {kind} {rewrite}, which nobody mentioned.",
+    "drifted": "The rewrite brings in {rewrite} from earlier in the conversation, which this turn did not ask for.",
+    "unresolved": "The words {any} still point to something that the rewrite does not name.",
+    "ambiguous": "The words {turn} can mean several things, and the rewrite picked one of them: {rewrite}.",
+    "malformed": "The rewriter gave no usable query.",
+    "not_a_query": "The rewriter's output is not a search query: {rewrite}.",
+    "question_lost": "Nothing of the question {turn} is left in the rewrite.",
+    "correction_lost": "The user's correction {turn} is missing from the rewrite.",
+    "language": "The rewrite is in another language than the turn.",
+    "low_trust": "The rewrite brings in {rewrite}, which no user has said.",
+    "not_checked": "This rewrite could not be fully checked.",
+}
 
 
 def _fill_sentence(fill: Fill) -> str:
     what = f'"{fill.reference}"' if fill.reference else "What the turn leaves out"
     return f'{what} was filled with "{fill.text}", said by the {fill.role} in message {fill.turn + 1} of the history.'
+
+
+def sentence(fault: str, kind: str | None, evidence: Sequence[Evidence]) -> str:
+    """One sentence that says what happened, with the words that show it."""
+    words = {
+        where: ", ".join(f'"{item.text}"' for item in evidence if item.where == where and item.text) or "(nothing)"
+        for where in ("turn", "rewrite")
+    }
+    anything = next((f'"{item.text}"' for item in evidence if item.text), "(nothing)")
+    template = _SENTENCES[fault]
+    if fault == "altered" and not any(item.where == "turn" for item in evidence):
+        template = "The {kind} {rewrite} is not what the user said."
+    return template.format(kind=KIND_NAMES.get(kind or "", "word"), any=anything, **words)

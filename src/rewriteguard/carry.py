@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from rewriteguard.conversation import Message, Role
+from rewriteguard.conversation import MAX_MESSAGES, Message, Role
 from rewriteguard.language.lexicon import words
 from rewriteguard.language.stem import stem
-from rewriteguard.reader import MAX_MESSAGES
 from rewriteguard.wrapping import TEMPLATE
 
 # The four settings were chosen on half of the conversations of MTRAG and CAsT 2021-22 with BM25: number of terms,

@@ -3,54 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
+from rewriteguard.comparison import Comparison, Pair
 from rewriteguard.exchanges import pair_asked, pair_exchanged, pair_openers
 from rewriteguard.extract import answer_type, entity, same_for
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.filters import NO_FILTER, Filtered, is_excluded
 from rewriteguard.grounding import source_beside, source_of
-from rewriteguard.pairing import Pair, Pairing, is_free
+from rewriteguard.pairing import Pairing, is_free
 from rewriteguard.reading import Past, Reading
 from rewriteguard.regions import UnitKind
 from rewriteguard.saying import is_twin, rewrite_says, turn_says
 from rewriteguard.support import is_content
 from rewriteguard.tokens import Kind, ProtectedToken
 from rewriteguard.words import Word
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The tokens of a turn and of its rewrite, side by side, in reading order.
-
-    Attributes:
-        kept: Tokens of the turn that the rewrite says too.
-        dropped: Tokens of the turn that the rewrite does not say.
-        altered: Tokens of the turn in whose place the rewrite says something else.
-        unsure: Pairs that cannot be compared, such as "last year" and a date without a reference date.
-        invented: Tokens of the rewrite that neither the turn nor the history says.
-        carried: Tokens of the rewrite that come from the history; `turn` is the index of the source.
-    """
-
-    kept: tuple[Pair, ...] = ()
-    dropped: tuple[ProtectedToken, ...] = ()
-    altered: tuple[Pair, ...] = ()
-    unsure: tuple[Pair, ...] = ()
-    invented: tuple[ProtectedToken, ...] = ()
-    carried: tuple[ProtectedToken, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain JSON values."""
-        return {
-            "kept": [pair.to_dict() for pair in self.kept],
-            "dropped": [token.to_dict() for token in self.dropped],
-            "altered": [pair.to_dict() for pair in self.altered],
-            "unsure": [pair.to_dict() for pair in self.unsure],
-            "invented": [token.to_dict() for token in self.invented],
-            "carried": [token.to_dict() for token in self.carried],
-        }
-
 
 # Small words that the history holds anyway: only together with the word beside them are they carried over.
 _CLOSED = frozenset({Kind.QUANTIFIER, Kind.MODALITY, Kind.NEGATION, Kind.COMPARISON})

@@ -10,6 +10,9 @@ from typing import Any
 
 from rewriteguard.errors import HistoryError, InputError
 
+MAX_MESSAGE = 12_000  # characters of one history message that are read
+MAX_MESSAGES = 200  # of a history, the latest
+
 
 class Role(StrEnum):
     """Who said a message. Only what users said is trusted in full."""

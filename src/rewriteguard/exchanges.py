@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from rewriteguard.comparison import Pair
 from rewriteguard.extract import answer_type, comparison, qualifier, same_for
 from rewriteguard.extract.base import Match
-from rewriteguard.pairing import Pair, Pairing, is_free
+from rewriteguard.pairing import Pairing, is_free
 from rewriteguard.reading import Reading
 from rewriteguard.regions import AUXILIARIES
 from rewriteguard.saying import turn_says, words_said

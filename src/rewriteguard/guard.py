@@ -13,7 +13,7 @@ from cachetools import LRUCache, cached
 
 from rewriteguard import arguments, extract
 from rewriteguard.assess import MAX_REWRITE, MAX_TURN, assess, is_dependent, texts_of
-from rewriteguard.assessment import Assessment, Profile
+from rewriteguard.assessment import Assessment, Profile, SetAssessment
 from rewriteguard.carry import CarriedQuery, carried_query, digest, recent
 from rewriteguard.conversation import Conversation, text_from, texts_from
 from rewriteguard.decision import Decision, Reason
@@ -28,7 +28,7 @@ from rewriteguard.policy_classes import Release, RequestClass, Traits, first_cla
 from rewriteguard.query_list import as_they_are, listed_queries
 from rewriteguard.reader import Reader
 from rewriteguard.rows import BATCH_SIZE, Row, check_batch
-from rewriteguard.set_assessment import Member, SetAssessment
+from rewriteguard.set_assessment import Member
 from rewriteguard.sets import assess_set
 from rewriteguard.tokens import ProtectedToken
 from rewriteguard.traits import traits_of

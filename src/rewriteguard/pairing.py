@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
+from rewriteguard.comparison import Pair
 from rewriteguard.extract import quantifier
 from rewriteguard.extract.base import Facts
 from rewriteguard.reading import Past, Reading
@@ -14,18 +14,6 @@ from rewriteguard.tokens import Kind, ProtectedToken
 _FREE = frozenset({(Kind.MODALITY, "ability"), (Kind.TIME, "present")}) | {
     (Kind.QUANTIFIER, value) for value in quantifier.WEAK
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A token of the turn and what stands for it in the rewrite; None where other words of the rewrite say it."""
-
-    ours: ProtectedToken
-    theirs: ProtectedToken | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The pair as plain JSON values."""
-        return {"turn": self.ours.to_dict(), "rewrite": self.theirs.to_dict() if self.theirs else None}
 
 
 @dataclass

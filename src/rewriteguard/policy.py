@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rewriteguard.assessment import Assessment, Fault, Profile, Verdict
+from rewriteguard.assessment import Assessment, Fault, Profile, SetAssessment, Verdict
 from rewriteguard.carry import CarriedQuery
 from rewriteguard.decision import Action, Decision, Origin, Reason, WeightedQuery
 from rewriteguard.errors import PolicyError
 from rewriteguard.policy_classes import Release, RequestClass, check_classes
 from rewriteguard.policy_file import read_policy
-from rewriteguard.set_assessment import SetAssessment
 from rewriteguard.weights import COMPLETE, DEPENDENT, Weights, rows_from
 
 if TYPE_CHECKING:

@@ -9,15 +9,13 @@ from typing import TypeVar
 
 from cachetools import LRUCache
 
-from rewriteguard.conversation import Message, Role
+from rewriteguard.conversation import MAX_MESSAGE, MAX_MESSAGES, Message, Role
 from rewriteguard.extract.base import Extractor
 from rewriteguard.language.pipeline import english
 from rewriteguard.reading import Past, Reading, read_all
 
-MAX_MESSAGE = 12_000  # characters of one history message that are read
 MAX_PARSED = 1_000  # characters of a user's message that is read in full; longer ones are read by their words
 MAX_HISTORY = 60_000  # characters of the history that are read, the latest
-MAX_MESSAGES = 200
 _KEPT_CHARACTERS = 500_000  # of texts whose readings are kept; one takes 280 to 450 bytes a character with its lookups
 _KEPT_HISTORIES = 300_000  # characters of whole histories, whose lookups are kept beside those of their messages
 _LONGEST_KEPT = 100_000  # characters of a history that is kept as a whole

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rewriteguard.alignment import Alignment
-from rewriteguard.compare import Comparison
+from rewriteguard.comparison import Comparison
 from rewriteguard.conversation import Role
 from rewriteguard.extract.base import Facts
 from rewriteguard.filters import NO_FILTER, Filtered

@@ -6,46 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rewriteguard.assessment import Assessment, Checked, Profile, Verdict, Violation
-from rewriteguard.compare import Comparison
-from rewriteguard.pairing import Pair
+from rewriteguard.assessment import Assessment, Checked, Profile, SetAssessment, Verdict, Violation
+from rewriteguard.comparison import Comparison, Pair
 from rewriteguard.reading import Reading
 from rewriteguard.tokens import Kind, ProtectedToken
 
 Key = tuple[Any, ...]
 """What a violation is about: the kind and the words of the turn."""
-
-
-@dataclass(frozen=True, slots=True)
-class SetAssessment(Assessment):
-    """The finding about several rewrites of one turn, taken together.
-
-    `rewrite` holds the cleaned rewrites, one a line, and offsets of the rewrite refer to it; `comparison` says what all
-    of them together kept and dropped; `violations` are those that count for the set.
-
-    Attributes:
-        assessments: The finding about each rewrite as one of the set, in their order.
-    """
-
-    assessments: tuple[Assessment, ...] = ()
-
-    def explain(self) -> str:
-        """Plain sentences for a person: the verdict on the set, its findings, and the verdict on each rewrite."""
-        lines = Assessment.explain(self).split("\n")
-        lines[0] = _HEADLINES[self.verdict]
-        lines += [f'Rewrite {i + 1}, "{a.rewrite}": {a.verdict.value}.' for i, a in enumerate(self.assessments)]
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The assessment as plain JSON values."""
-        return {**Assessment.to_dict(self), "assessments": [each.to_dict() for each in self.assessments]}
-
-
-_HEADLINES = {
-    Verdict.PRESERVED: "The rewrites together keep what the user asked.",
-    Verdict.CHANGED: "The rewrites change what the user asked.",
-    Verdict.UNCERTAIN: "It is not certain that the rewrites together keep what the user asked.",
-}
 
 
 @dataclass(frozen=True, slots=True)

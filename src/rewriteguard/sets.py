@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from rewriteguard.assessment import Assessment, Fault, Profile, Verdict, Violation
+from rewriteguard.assessment import Assessment, Fault, Profile, SetAssessment, Verdict, Violation
 from rewriteguard.reading import Past, Reading
-from rewriteguard.set_assessment import Key, Member, SetAssessment, key_of, together
+from rewriteguard.set_assessment import Key, Member, key_of, together
 from rewriteguard.set_fills import contradicting_fills
 from rewriteguard.set_parts import shared_out, unasked_questions, weighed, without_measures
 from rewriteguard.tokens import LITERAL, Evidence, Kind

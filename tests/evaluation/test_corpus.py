@@ -13,10 +13,10 @@ import Stemmer
 
 from rewriteguard.bm25 import Bm25
 from rewriteguard.errors import CorpusError
+from rewriteguard.evaluation.assembly import unknown_words
 from rewriteguard.evaluation.case import Case
 from rewriteguard.evaluation.corpus import Corpus, Passage
 from rewriteguard.evaluation.outcome import Arm, Outcome, Status
-from rewriteguard.evaluation.vocabulary import unknown_words
 from rewriteguard.telemetry.content import identity_of
 
 TEXTS = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rewriteguard.errors import InputError
@@ -16,6 +16,7 @@ from rewriteguard.evaluation.runs import ArmRun, arm_runs
 from rewriteguard.evaluation.scores import score
 from rewriteguard.evaluation.statistics import Draws
 from rewriteguard.evaluation.tables import bases_of, constraint_rows, kind_rows, regressions, turn_rows
+from rewriteguard.evaluation.vocabulary import UnknownWords
 
 _Runs = Mapping[tuple[str, str], ArmRun]
 _DEFAULT_DRAWS = Draws()
@@ -69,6 +70,20 @@ def assemble(
         turns=tuple(turn_rows(cases, runs, draws, clusters)),
         vocabulary=vocabulary,
     )
+
+
+def unknown_words(
+    vocabulary: Iterable[str], cases: Iterable[Case], outcomes: Iterable[Outcome]
+) -> dict[str, UnknownWords[str]]:
+    """The unknown words of each rewriter's rewrites, by its label; places are the ids of cases."""
+    known, turns = tuple(vocabulary), {case.id: case.original for case in cases}
+    rewrites = {(each.rewriter, each.case): each.rewrite for each in outcomes if each.rewrite is not None}
+    found: dict[str, UnknownWords[str]] = {}
+    for (label, case), rewrite in rewrites.items():
+        if label not in found:
+            found[label] = UnknownWords(known)
+        found[label].add(turns[case], rewrite, case)
+    return found
 
 
 def _members(group: Group, known: Mapping[str, Case]) -> list[Case]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from rewriteguard.errors import ConditionsError, InputError
-from rewriteguard.evaluation.assembly import assemble
+from rewriteguard.evaluation.assembly import assemble, unknown_words
 from rewriteguard.evaluation.case import Case
 from rewriteguard.evaluation.classes import groups_of
 from rewriteguard.evaluation.conditions import Conditions
@@ -26,7 +26,6 @@ from rewriteguard.evaluation.results import Group, Results
 from rewriteguard.evaluation.rules import Rules
 from rewriteguard.evaluation.run import Progress, outcomes
 from rewriteguard.evaluation.setup import K, Settings, Setup
-from rewriteguard.evaluation.vocabulary import unknown_words
 from rewriteguard.policy import Policy
 
 JOURNAL = "run.jsonl"

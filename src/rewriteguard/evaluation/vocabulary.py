@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from unicodedata import normalize
 
 from rewriteguard.errors import InputError
-
-if TYPE_CHECKING:
-    from rewriteguard.evaluation.case import Case
-    from rewriteguard.evaluation.outcome import Outcome
 
 P = TypeVar("P")
 
@@ -87,20 +83,6 @@ class UnknownWords(Generic[P]):
     def most_frequent(self) -> list[UnknownWord[P]]:
         """The words, those of the most rewrites first."""
         return sorted(self._found.values(), key=lambda found: (-found.rows, found.word))
-
-
-def unknown_words(
-    vocabulary: Iterable[str], cases: Iterable[Case], outcomes: Iterable[Outcome]
-) -> dict[str, UnknownWords[str]]:
-    """The unknown words of each rewriter's rewrites, by its label; places are the ids of cases."""
-    known, turns = tuple(vocabulary), {case.id: case.original for case in cases}
-    rewrites = {(each.rewriter, each.case): each.rewrite for each in outcomes if each.rewrite is not None}
-    found: dict[str, UnknownWords[str]] = {}
-    for (label, case), rewrite in rewrites.items():
-        if label not in found:
-            found[label] = UnknownWords(known)
-        found[label].add(turns[case], rewrite, case)
-    return found
 
 
 def words_of(text: str) -> Iterator[str]:

@@ -9,13 +9,12 @@ from threading import Lock
 
 from cachetools import LRUCache, cached
 
-from rewriteguard.compare import Comparison
+from rewriteguard.comparison import Comparison, Pair
 from rewriteguard.extract.base import Facts
 from rewriteguard.extract.entity import is_typo
 from rewriteguard.filters import Filtered
 from rewriteguard.foreign.literals import folded, literals_of
 from rewriteguard.foreign.words import Unit, missing, new, units_of
-from rewriteguard.pairing import Pair
 from rewriteguard.reading import Past, Reading
 from rewriteguard.sanitize import normalise
 from rewriteguard.tokens import Evidence, Finding, Kind, ProtectedToken, in_rewrite, in_turn

@@ -12,7 +12,7 @@ from rewriteguard.phrase_search import find_words
 
 if TYPE_CHECKING:
     from rewriteguard.assessment import Assessment, Violation
-    from rewriteguard.pairing import Pair
+    from rewriteguard.comparison import Pair
     from rewriteguard.tokens import ProtectedToken
 
 Piece = str | list[str]

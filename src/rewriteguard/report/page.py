@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from rewriteguard.assessment import Verdict
+from rewriteguard.assessment import KIND_NAMES, Verdict
 from rewriteguard.evaluation.vocabulary import UnknownWords
-from rewriteguard.explain import KIND_NAMES
 from rewriteguard.report.chart import charts
 from rewriteguard.report.render import inert_json, write_page
 from rewriteguard.report.summary import Summary

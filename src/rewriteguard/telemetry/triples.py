@@ -9,10 +9,9 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-from rewriteguard.conversation import Conversation
+from rewriteguard.assessment import SetAssessment
+from rewriteguard.conversation import MAX_MESSAGE, Conversation
 from rewriteguard.decision import Decision
-from rewriteguard.reader import MAX_MESSAGE
-from rewriteguard.set_assessment import SetAssessment
 from rewriteguard.telemetry.content import UNREADABLE, Content, describe, identity_of
 from rewriteguard.telemetry.names import codes_of, dependent_of, verdict_of
 
