@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rewriteguard import Guard, Verdict
-from rewriteguard.tokens import Finding
-from rewriteguard.verdict import judge
+from rewriteguard.check.rules.table import judge
+from rewriteguard.model.tokens import Finding
 
 CHANGED, PRESERVED, UNCERTAIN = Verdict.CHANGED.value, Verdict.PRESERVED.value, Verdict.UNCERTAIN.value
 GRAVITY = {PRESERVED: 0, UNCERTAIN: 1, CHANGED: 2}

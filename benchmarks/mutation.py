@@ -12,7 +12,7 @@ from importlib import resources
 import datafiles
 from checks import CHANGED, PRESERVED, Outcome, Task, without_errors
 from rewriteguard.evaluation.figure import Figure, share
-from rewriteguard.evaluation.mutants import Mutant, controls, mutants
+from rewriteguard.evaluation.mutants.mutants import Mutant, controls, mutants
 
 Figures = dict[str, Figure]
 _UNCHANGED = "unchanged"

@@ -10,8 +10,8 @@ from typing import Any
 from retrieval_data import Question
 from retrieval_indexes import DEPTH, Index
 from rewriteguard import Guard, GuardedSearch, Hit, Policy, Telemetry, Verdict, reciprocal_rank_fusion
-from rewriteguard.decision import Decision
-from rewriteguard.policy import decide
+from rewriteguard.model.decision import Decision
+from rewriteguard.policy.policy import decide
 
 K = 10
 DROP_IN_K = 4  # what LangChain's retrievers return unless told otherwise

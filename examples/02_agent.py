@@ -12,7 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from rewriteguard import Decision
 from rewriteguard.demo.data import conversation, documents
 from rewriteguard.demo.retriever import BM25Retriever
-from rewriteguard.integrations.langchain_agents import GuardMiddleware
+from rewriteguard.integrations.langchain.agents import GuardMiddleware
 
 RETRIEVER = BM25Retriever(documents())
 

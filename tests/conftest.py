@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rewriteguard.guard import Guard
-from rewriteguard.telemetry import contain
+from rewriteguard.guard.guard import Guard
+from rewriteguard.telemetry import _contain as contain
 
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # read when Haystack is imported; tests send nothing anywhere
 

@@ -7,7 +7,7 @@ from collections import Counter
 from math import sqrt
 from typing import Any
 
-from rewriteguard.report.evaluation_report import EvaluationReport
+from rewriteguard.report.evaluation.report import EvaluationReport
 
 KINDS = ("time", "entity", "negation", "version", "quantity")
 CLASSES = ("exclusions", "dates", "codes", "follow-ups", "complete questions", "everything else")

@@ -10,24 +10,15 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from rewriteguard.assessment import (
-    Assessment,
-    Checked,
-    Evidence,
-    Fault,
-    Profile,
-    Severity,
-    Verdict,
-    Violation,
-)
-from rewriteguard.carry import CarriedQuery, carried_query
-from rewriteguard.comparison import Comparison
-from rewriteguard.conversation import Conversation
-from rewriteguard.guard import Guard
-from rewriteguard.policy import Policy, decide, decide_without_rewrite
+from rewriteguard.guard.guard import Guard
+from rewriteguard.model.assessment import Assessment, Checked, Evidence, Fault, Profile, Severity, Verdict, Violation
+from rewriteguard.model.comparison import Comparison
+from rewriteguard.model.conversation import Conversation
+from rewriteguard.model.tokens import Kind
+from rewriteguard.policy.carry import CarriedQuery, carried_query
+from rewriteguard.policy.policy import Policy, decide, decide_without_rewrite
 from rewriteguard.telemetry import recorder, spans
 from rewriteguard.telemetry.instruments import make_instruments
-from rewriteguard.tokens import Kind
 
 HISTORY = [("user", "How do I renew a parking permit?"), ("assistant", "You renew a permit at the town desk.")]
 

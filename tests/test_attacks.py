@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from rewriteguard.assessment import Fault, Verdict
-from rewriteguard.carry import carried_query
-from rewriteguard.conversation import Conversation
-from rewriteguard.decision import Action
-from rewriteguard.policy import Policy
-from rewriteguard.retrieve import GuardedSearch
+from rewriteguard.model.assessment import Fault, Verdict
+from rewriteguard.model.conversation import Conversation
+from rewriteguard.model.decision import Action
+from rewriteguard.policy.carry import carried_query
+from rewriteguard.policy.policy import Policy
+from rewriteguard.retrieve.search import GuardedSearch
 
 OPENING = [
     ("user", "Which microscopes does the lab lend out?"),

@@ -21,12 +21,12 @@ import pytest
 from typer.testing import CliRunner
 
 from rewriteguard import Guard, HistoryError, InputError
-from rewriteguard.audit import Line, read_lines
-from rewriteguard.batch import RESULT_SCHEMA, check_record_batches, check_table
+from rewriteguard.audit.arrow import RESULT_SCHEMA, check_record_batches, check_table
+from rewriteguard.audit.log import Line, read_lines
+from rewriteguard.audit.run import _parts, _shares, find
 from rewriteguard.cli import app
-from rewriteguard.findings import _parts, _shares, find
+from rewriteguard.guard.batch import check_batch, check_each
 from rewriteguard.language.pipeline import english
-from rewriteguard.rows import check_batch, check_each
 
 TALK = [("user", "Tell me about the Ferrow kiln."), ("assistant", "The Ferrow kiln was built in 1911 near Oakhurst.")]
 MESSAGES = [{"role": role, "text": text} for role, text in TALK]
@@ -291,7 +291,7 @@ def test_a_table_gives_a_table() -> None:
 
 
 def test_without_pyarrow_the_extra_is_named() -> None:
-    script = "import sys; sys.modules['pyarrow'] = None; import rewriteguard.cli, rewriteguard.batch"
+    script = "import sys; sys.modules['pyarrow'] = None; import rewriteguard.cli, rewriteguard.audit.arrow"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "pip install 'rewriteguard[arrow]'" in done.stderr.splitlines()[-1]

@@ -22,10 +22,10 @@ import mutation
 import report
 import stats
 from rewriteguard import Guard
+from rewriteguard.check.rules.table import judge
 from rewriteguard.evaluation.figure import share
 from rewriteguard.language.pipeline import english
-from rewriteguard.tokens import Finding as TokenFinding
-from rewriteguard.verdict import judge
+from rewriteguard.model.tokens import Finding as TokenFinding
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rewriteguard.carry import carried_query
-from rewriteguard.conversation import Conversation
+from rewriteguard.model.conversation import Conversation
+from rewriteguard.policy.carry import carried_query
 
 SHOP = [
     ("user", "Which winter tyres fit a cargo bicycle?"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rewriteguard.assessment import Assessment, Fault, Severity, Verdict
-from rewriteguard.guard import Guard
-from rewriteguard.tokens import Kind
+from rewriteguard.guard.guard import Guard
+from rewriteguard.model.assessment import Assessment, Fault, Severity, Verdict
+from rewriteguard.model.tokens import Kind
 
 
 def _critical(assessment: Assessment) -> set[tuple[Fault, Kind | None]]:

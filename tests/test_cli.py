@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 import rewriteguard
 from rewriteguard import Guard, Profile, Telemetry, TripleLog, safe_rewrite
-from rewriteguard.audit import LineError, read_lines, read_row
+from rewriteguard.audit.log import LineError, read_lines, read_row
 from rewriteguard.cli import app, printable
 
 runner = CliRunner()
@@ -272,7 +272,7 @@ def test_targets_are_replaced_at_the_end_or_stay_as_they_were(tmp_path: Path, mo
     (tmp_path / "real.html").write_text("old", "utf-8")
     before = sorted(tmp_path.iterdir())
     with monkeypatch.context() as broken:
-        broken.setattr("rewriteguard.report.page.Page.write", lambda *_: 1 / 0)
+        broken.setattr("rewriteguard.report.audit.page.Page.write", lambda *_: 1 / 0)
         assert runner.invoke(app, ["audit", str(path), "--out", str(out), "--html", str(page)]).exit_code == 1
     assert [each.read_text("utf-8") for each in (out, page)] == ["old", "old"]
     assert sorted(tmp_path.iterdir()) == before

@@ -15,8 +15,8 @@ from langchain_core.messages import (
     messages_to_dict,
 )
 
-from rewriteguard.conversation import Conversation, Message, Role, text_of
 from rewriteguard.errors import HistoryError, InputError
+from rewriteguard.model.conversation import Conversation, Message, Role, text_of
 
 TWO = ((Role.USER, "Is the quay open?"), (Role.ASSISTANT, "Until six."))
 TURN = "And on Sunday?"

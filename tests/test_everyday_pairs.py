@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rewriteguard.assessment import Verdict
-from rewriteguard.guard import Guard
+from rewriteguard.guard.guard import Guard
+from rewriteguard.model.assessment import Verdict
 
 History = tuple[tuple[str, str], ...]
 

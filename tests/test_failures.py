@@ -20,19 +20,19 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 
 from fakes import FakeGuard, probe
-from rewriteguard import guard as guard_module
-from rewriteguard import threads
-from rewriteguard.assessment import Verdict
-from rewriteguard.carry import carried_query
-from rewriteguard.decision import Action
-from rewriteguard.drivers import Budget
 from rewriteguard.errors import InputError, ScopeError
-from rewriteguard.guard import Guard
+from rewriteguard.guard import guard as guard_module
+from rewriteguard.guard.guard import Guard
 from rewriteguard.integrations.langchain import guard_history_aware_retriever
-from rewriteguard.policy import Policy
-from rewriteguard.retrieve import GuardedSearch, Hit
-from rewriteguard.rewrite import safe_rewrite
-from rewriteguard.weights import Weights
+from rewriteguard.model.assessment import Verdict
+from rewriteguard.model.decision import Action
+from rewriteguard.policy.carry import carried_query
+from rewriteguard.policy.policy import Policy
+from rewriteguard.policy.weights import Weights
+from rewriteguard.retrieve import threads
+from rewriteguard.retrieve._runners import Budget
+from rewriteguard.retrieve.rewrite import safe_rewrite
+from rewriteguard.retrieve.search import GuardedSearch, Hit
 
 TURN = "And how much is it for two weeks?"
 GOOD = "How much is a bicycle box for two weeks?"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from rewriteguard.assessment import Assessment
-from rewriteguard.guard import Guard
+from rewriteguard.guard.guard import Guard
+from rewriteguard.model.assessment import Assessment
 
 FILE = Path(__file__).resolve().parents[2] / "shared" / "cases" / "field_faults.jsonl"
 REQUIRED_SHARE = 0.8

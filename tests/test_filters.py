@@ -5,8 +5,8 @@ from datetime import date, datetime
 import pytest
 
 from rewriteguard import Guard, InputError, Verdict, check_filter, merge_filter
-from rewriteguard.filter_finding import RULES
-from rewriteguard.filter_tree import leaves, read_tree
+from rewriteguard.filters.finding import RULES
+from rewriteguard.filters.tree import leaves, read_tree
 
 TODAY = date(2025, 5, 1)
 OWN = {"tenant": "north"}

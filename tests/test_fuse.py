@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewriteguard.errors import InputError, PolicyError
-from rewriteguard.fuse import Hit, fuse, margins, reciprocal_rank_fusion
+from rewriteguard.retrieve.fuse import Hit, fuse, margins, reciprocal_rank_fusion
 
 
 def obvious(rankings, weights, k):

@@ -10,14 +10,14 @@ from datetime import date
 
 import pytest
 
-from rewriteguard.assessment import Fault, Profile, Verdict
-from rewriteguard.carry import carried_query
-from rewriteguard.conversation import Conversation
-from rewriteguard.decision import Action, Reason
 from rewriteguard.errors import HistoryError, InputError
-from rewriteguard.guard import Guard
-from rewriteguard.policy import Policy
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.guard.guard import Guard
+from rewriteguard.model.assessment import Fault, Profile, Verdict
+from rewriteguard.model.conversation import Conversation
+from rewriteguard.model.decision import Action, Reason
+from rewriteguard.model.tokens import Kind, ProtectedToken
+from rewriteguard.policy.carry import carried_query
+from rewriteguard.policy.policy import Policy
 
 LAMPS = [("user", "What does the Skagen lamp cost?"), ("assistant", "It costs 240 euros at the harbour shop.")]
 

@@ -19,8 +19,8 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from fakes import HISTORY, FakeGuard, probe
 from rewriteguard import Calibration, GuardedSearch, HistoryError, InputError, Judge, Telemetry, TripleLog, Verdict
-from rewriteguard.audit import read_log
-from rewriteguard.telemetry.agreement import calibration_of
+from rewriteguard.audit.log import read_log
+from rewriteguard.telemetry.calibration import calibration_of
 from rewriteguard.telemetry.question import PROMPT, AnswerError, messages_of, verdict_in
 
 TURN = "And how much does a second permit cost?"

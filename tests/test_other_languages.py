@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from rewriteguard.assessment import Assessment, Profile, Verdict
-from rewriteguard.foreign.literals import folded
-from rewriteguard.guard import Guard
+from rewriteguard.check.foreign.literals import folded
+from rewriteguard.guard.guard import Guard
 from rewriteguard.language.detect import language_of
+from rewriteguard.model.assessment import Assessment, Profile, Verdict
 
 Row = tuple[str, str, str, str, str]
 """Turn; history, user and assistant in turns, separated by `|`; rewrite; verdicts; the rule, where one is named."""

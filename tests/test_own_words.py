@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rewriteguard.guard import Guard
+from rewriteguard.guard.guard import Guard
 
 SHOP = (("user", "Do you sell garden benches?"), ("assistant", "Yes, oak and teak benches, and the Hartwell table."))
 LENT = (("user", "Where is the Arndale library?"), ("assistant", "The Arndale library is on Mill Street."))

@@ -7,13 +7,13 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from rewriteguard.assessment import Assessment, Checked, Evidence, Fault, Severity, Verdict, Violation
-from rewriteguard.carry import CarriedQuery
-from rewriteguard.comparison import Comparison
-from rewriteguard.decision import Action, Decision, Origin, Reason
 from rewriteguard.errors import PolicyError
-from rewriteguard.policy import Policy, decide, decide_without_rewrite
-from rewriteguard.weights import Weights
+from rewriteguard.model.assessment import Assessment, Checked, Evidence, Fault, Severity, Verdict, Violation
+from rewriteguard.model.comparison import Comparison
+from rewriteguard.model.decision import Action, Decision, Origin, Reason
+from rewriteguard.policy.carry import CarriedQuery
+from rewriteguard.policy.policy import Policy, decide, decide_without_rewrite
+from rewriteguard.policy.weights import Weights
 
 CARRIED = CarriedQuery("is it wet harbour ferry", ("harbour", "ferry"))
 

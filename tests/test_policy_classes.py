@@ -25,10 +25,10 @@ from rewriteguard import (
     asafe_rewrite,
     safe_rewrite,
 )
-from rewriteguard.decision import Origin, Reason
-from rewriteguard.evaluation.policy_writer import policy_text
-from rewriteguard.policy_classes import Traits, first_class
-from rewriteguard.weights import Weights
+from rewriteguard.evaluation.release.policy_file import policy_text
+from rewriteguard.model.decision import Origin, Reason
+from rewriteguard.policy.classes import Traits, first_class
+from rewriteguard.policy.weights import Weights
 
 HISTORY = [("user", "How do I renew a parking permit?"), ("assistant", "You renew a permit at the town desk.")]
 DATED, DATED_REWRITE = "What did it cost in 2023?", "What did a parking permit cost in 2023?"

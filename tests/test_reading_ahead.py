@@ -9,7 +9,7 @@ import pytest
 
 from rewriteguard import safe_rewrite
 from rewriteguard.extract import DEFAULT_EXTRACTORS, extract_tokens
-from rewriteguard.guard import Guard
+from rewriteguard.guard.guard import Guard
 
 TALK = [("user", "Where is the mill?"), ("assistant", "The old mill stands in Aldham.")]
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from rewriteguard.conversation import Message, Role
 from rewriteguard.language.pipeline import english
-from rewriteguard.reading import Past, Reading, read_all
-from rewriteguard.reference import open_references, ordinal_of
+from rewriteguard.model.conversation import Message, Role
+from rewriteguard.reading.references import open_references, ordinal_of
+from rewriteguard.reading.text import Past, Reading, read_all
 
 Pointers = list[tuple[str, str]]
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from rewriteguard.language.pipeline import english
-from rewriteguard.reading import Reading, read_all
+from rewriteguard.reading.text import Reading, read_all
 
 Units = list[tuple[str, str]]
 

@@ -21,17 +21,17 @@ from statsmodels.stats.proportion import proportion_confint
 from typer.testing import CliRunner, Result
 
 from rewriteguard import Guard
-from rewriteguard.assessment import Verdict
-from rewriteguard.audit import Line, Tally, read_row
+from rewriteguard.audit.log import Line, Tally, read_row
+from rewriteguard.audit.moment import moment_of
 from rewriteguard.cli import app
 from rewriteguard.evaluation.figure import share
 from rewriteguard.evaluation.vocabulary import UnknownWords, words_of
-from rewriteguard.moment import moment_of
-from rewriteguard.report.chart import HEIGHT, WIDTH, charts
-from rewriteguard.report.entry import Entry, entry_of, rank
-from rewriteguard.report.marks import Mark, hidden, marks_of_rewrite, marks_of_turn, pieces
-from rewriteguard.report.page import Page
-from rewriteguard.report.summary import Summary
+from rewriteguard.model.assessment import Verdict
+from rewriteguard.report.audit.chart import HEIGHT, WIDTH, charts
+from rewriteguard.report.audit.entry import Entry, entry_of, rank
+from rewriteguard.report.audit.marks import Mark, hidden, marks_of_rewrite, marks_of_turn, pieces
+from rewriteguard.report.audit.page import Page
+from rewriteguard.report.audit.summary import Summary
 
 HISTORY = [
     {"role": "user", "text": "Tell me about the Corvel observatory."},
@@ -352,7 +352,7 @@ def test_nothing_is_fetched_and_only_its_own_script_may_run(tmp_path: Path) -> N
 
 def test_without_jinja_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    for name in ("rewriteguard.report.page", "rewriteguard.report.render"):
+    for name in ("rewriteguard.report.audit.page", "rewriteguard.report.render"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     log, page = tmp_path / "log.jsonl", tmp_path / "page.html"
     log.write_text(json.dumps(ROWS[0]), "utf-8")

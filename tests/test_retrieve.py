@@ -9,14 +9,14 @@ from datetime import UTC, date, datetime
 import pytest
 
 from fakes import HISTORY, FakeGuard, probe
-from rewriteguard import threads
-from rewriteguard.assessment import Verdict
-from rewriteguard.decision import Action
 from rewriteguard.errors import InputError, PipelineNotFoundError, ScopeError
-from rewriteguard.policy import Policy
-from rewriteguard.retrieve import GuardedSearch, Hit, Status
-from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
-from rewriteguard.telemetry import contain
+from rewriteguard.model.assessment import Verdict
+from rewriteguard.model.decision import Action
+from rewriteguard.policy.policy import Policy
+from rewriteguard.retrieve import threads
+from rewriteguard.retrieve.rewrite import asafe_rewrite, safe_rewrite
+from rewriteguard.retrieve.search import GuardedSearch, Hit, Status
+from rewriteguard.telemetry import _contain as contain
 
 TURN = "And how long does it take?"
 GOOD = "How long does it take to renew a parking permit?"

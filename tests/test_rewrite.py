@@ -7,15 +7,15 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from fakes import HISTORY, FakeGuard, probe
-from rewriteguard import decider as module
-from rewriteguard.assessment import Profile, Verdict
-from rewriteguard.conversation import Conversation
-from rewriteguard.decider import default_guard
-from rewriteguard.decision import Action
 from rewriteguard.errors import HistoryError, InputError
-from rewriteguard.guard import Guard
-from rewriteguard.policy import Policy
-from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
+from rewriteguard.guard.guard import Guard
+from rewriteguard.model.assessment import Profile, Verdict
+from rewriteguard.model.conversation import Conversation
+from rewriteguard.model.decision import Action
+from rewriteguard.policy.policy import Policy
+from rewriteguard.retrieve import decider as module
+from rewriteguard.retrieve.decider import default_guard
+from rewriteguard.retrieve.rewrite import asafe_rewrite, safe_rewrite
 from rewriteguard.telemetry import Telemetry
 
 TURN = "And how long does it take?"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rewriteguard.sanitize import clean, normalise
-from rewriteguard.wrapping import Wrapping
+from rewriteguard.reading.unwrap import clean, normalise
+from rewriteguard.reading.wrappings import Wrapping
 
 CASES = Path(__file__).parents[2] / "shared" / "cases" / "field_faults.jsonl"
 

@@ -7,7 +7,7 @@ import pytest
 
 from rewriteguard import Guard, Policy, Profile, SetAssessment, Verdict
 from rewriteguard.errors import InputError
-from rewriteguard.query_list import listed_queries
+from rewriteguard.reading.lists import listed_queries
 
 ROWS = [
     json.loads(line) for line in (Path(__file__).parent / "data" / "rewrite_sets.jsonl").read_text("utf-8").splitlines()

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from rewriteguard.assess import MAX_TOKENS
-from rewriteguard.guard import Guard
+from rewriteguard.check.assess import MAX_TOKENS
+from rewriteguard.guard.guard import Guard
 
 # Seconds of processor time; the slowest of these took 2.3 on two busy cores, and times of shared machines vary.
 LONGEST = 12.0

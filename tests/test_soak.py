@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import pytest
 
 from fakes import FakeGuard, probe
-from rewriteguard import threads
 from rewriteguard.errors import ScopeError
-from rewriteguard.guard import Guard
-from rewriteguard.policy import Policy
-from rewriteguard.retrieve import GuardedSearch, Hit
+from rewriteguard.guard.guard import Guard
+from rewriteguard.policy.policy import Policy
+from rewriteguard.retrieve import threads
+from rewriteguard.retrieve.search import GuardedSearch, Hit
 
 TURNS, TIMES = 200, 10  # a turn that comes again costs the guard nothing; a call does not know the others of its turn
 AT_ONCE = 16

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rewriteguard import Guard
-from rewriteguard.batch import RESULT_SCHEMA
+from rewriteguard.audit.arrow import RESULT_SCHEMA
 
 pyspark_sql = pytest.importorskip("pyspark.sql", reason="the extra `spark` is not installed")
 pytestmark = [

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from rewriteguard.language.pipeline import english
-from rewriteguard.support import Vocabulary, is_content
-from rewriteguard.words import Word, read_words
+from rewriteguard.language.words import Word, read_words
+from rewriteguard.reading.vocabulary import Vocabulary, is_content
 
 SUPPORTED = [
     # Inflection and derivation.

@@ -16,12 +16,12 @@ from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.trace import StatusCode
 
 from fakes import HISTORY, FakeGuard, probe
-from rewriteguard.assessment import Profile, Verdict
-from rewriteguard.conversation import Conversation
 from rewriteguard.errors import InputError, ScopeError
-from rewriteguard.policy import Policy
-from rewriteguard.retrieve import GuardedSearch
-from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
+from rewriteguard.model.assessment import Profile, Verdict
+from rewriteguard.model.conversation import Conversation
+from rewriteguard.policy.policy import Policy
+from rewriteguard.retrieve.rewrite import asafe_rewrite, safe_rewrite
+from rewriteguard.retrieve.search import GuardedSearch
 from rewriteguard.telemetry import Telemetry, TripleLog, recorder, spans
 from rewriteguard.telemetry.content import Capture, Content, content_from
 from rewriteguard.telemetry.instruments import Instruments, make_instruments
@@ -743,7 +743,7 @@ from opentelemetry.exporter.otlp.proto.common.metrics_encoder import encode_metr
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.metrics import NoOpMeterProvider
 from rewriteguard.telemetry import Telemetry
-from rewriteguard.conversation import Conversation
+from rewriteguard.model.conversation import Conversation
 with Telemetry().retrieve(Conversation("before")) as span:
     assert span.trace_id is None
 from opentelemetry.sdk.trace import TracerProvider

@@ -26,10 +26,11 @@ from opentelemetry import trace
 
 from fakes import HISTORY, FakeGuard, probe
 from rewriteguard import GuardedSearch, InputError, Policy, Telemetry, TripleLog, Verdict, asafe_rewrite, safe_rewrite
-from rewriteguard.audit import read_lines, read_log
+from rewriteguard.audit.log import read_lines, read_log
+from rewriteguard.integrations._one_query import one_query_from
 from rewriteguard.integrations.langchain import GuardedRetriever
-from rewriteguard.integrations.one_query import one_query_from
-from rewriteguard.telemetry import spans, triples
+from rewriteguard.telemetry import log as triples
+from rewriteguard.telemetry import spans
 from rewriteguard.telemetry.content import Capture, Content
 
 TURN = "And how much does a second permit cost?"

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from rewriteguard.assessment import Fault, Profile, Severity, Verdict, sentence
-from rewriteguard.tokens import Evidence, Finding, Kind
-from rewriteguard.verdict import RULES, judge
+from rewriteguard.check.rules.table import RULES, judge
+from rewriteguard.model.assessment import Fault, Profile, Severity, Verdict, sentence
+from rewriteguard.model.tokens import Evidence, Finding, Kind
 
 WORDS = (Evidence("turn", "2020", 4, 8),)
 

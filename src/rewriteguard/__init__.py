@@ -10,9 +10,6 @@ import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rewriteguard.assessment import Assessment, Fault, Profile, SetAssessment, Severity, Verdict
-    from rewriteguard.conversation import Conversation
-    from rewriteguard.decision import Action, Decision, WeightedQuery
     from rewriteguard.errors import (
         ClarificationNeeded,
         HistoryError,
@@ -24,17 +21,20 @@ if TYPE_CHECKING:
         UnsupportedChainError,
     )
     from rewriteguard.extract import DEFAULT_EXTRACTORS
-    from rewriteguard.filter_finding import FilterAssessment, FilterViolation
-    from rewriteguard.filter_merge import merge_filter
-    from rewriteguard.fuse import Hit, reciprocal_rank_fusion
-    from rewriteguard.guard import Guard
-    from rewriteguard.policy import Policy
-    from rewriteguard.policy_classes import Predicate, Release, RequestClass
-    from rewriteguard.query_filters import check_filter
-    from rewriteguard.retrieve import GuardedSearch, Result
-    from rewriteguard.rewrite import asafe_rewrite, safe_rewrite
+    from rewriteguard.filters.finding import FilterAssessment, FilterViolation
+    from rewriteguard.filters.merge import merge_filter
+    from rewriteguard.guard.guard import Guard
+    from rewriteguard.model.assessment import Assessment, Fault, Profile, SetAssessment, Severity, Verdict
+    from rewriteguard.model.conversation import Conversation
+    from rewriteguard.model.decision import Action, Decision, WeightedQuery
+    from rewriteguard.model.tokens import Kind, ProtectedToken
+    from rewriteguard.policy.classes import Predicate, Release, RequestClass
+    from rewriteguard.policy.policy import Policy
+    from rewriteguard.retrieve.fuse import Hit, reciprocal_rank_fusion
+    from rewriteguard.retrieve.query_filters import check_filter
+    from rewriteguard.retrieve.rewrite import asafe_rewrite, safe_rewrite
+    from rewriteguard.retrieve.search import GuardedSearch, Result
     from rewriteguard.telemetry import Calibration, Judge, Telemetry, TripleLog
-    from rewriteguard.tokens import Kind, ProtectedToken
 
 __all__ = [
     "DEFAULT_EXTRACTORS",
@@ -80,8 +80,8 @@ __all__ = [
 ]
 
 _MODULES = {
-    "conversation": ("Conversation",),
-    "decision": ("Action", "Decision", "WeightedQuery"),
+    "model.conversation": ("Conversation",),
+    "model.decision": ("Action", "Decision", "WeightedQuery"),
     "errors": (
         "ClarificationNeeded",
         "HistoryError",
@@ -93,18 +93,18 @@ _MODULES = {
         "UnsupportedChainError",
     ),
     "extract": ("DEFAULT_EXTRACTORS",),
-    "filter_finding": ("FilterAssessment", "FilterViolation"),
-    "filter_merge": ("merge_filter",),
-    "fuse": ("Hit", "reciprocal_rank_fusion"),
-    "guard": ("Guard",),
-    "policy": ("Policy",),
-    "policy_classes": ("Predicate", "Release", "RequestClass"),
-    "query_filters": ("check_filter",),
-    "retrieve": ("GuardedSearch", "Result"),
-    "rewrite": ("asafe_rewrite", "safe_rewrite"),
+    "filters.finding": ("FilterAssessment", "FilterViolation"),
+    "filters.merge": ("merge_filter",),
+    "retrieve.fuse": ("Hit", "reciprocal_rank_fusion"),
+    "guard.guard": ("Guard",),
+    "policy.policy": ("Policy",),
+    "policy.classes": ("Predicate", "Release", "RequestClass"),
+    "retrieve.query_filters": ("check_filter",),
+    "retrieve.search": ("GuardedSearch", "Result"),
+    "retrieve.rewrite": ("asafe_rewrite", "safe_rewrite"),
     "telemetry": ("Calibration", "Judge", "Telemetry", "TripleLog"),
-    "tokens": ("Kind", "ProtectedToken"),
-    "assessment": ("Assessment", "Fault", "Profile", "SetAssessment", "Severity", "Verdict"),
+    "model.tokens": ("Kind", "ProtectedToken"),
+    "model.assessment": ("Assessment", "Fault", "Profile", "SetAssessment", "Severity", "Verdict"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from evaluation_sample import sample
-from rewriteguard.report.evaluation_page import write_evaluation_page
-from rewriteguard.report.evaluation_report import EvaluationReport
+from rewriteguard.report.evaluation.page import write_evaluation_page
+from rewriteguard.report.evaluation.report import EvaluationReport
 
 pytest.importorskip("selenium.webdriver", reason="the extra `dashboards` is not installed")
 from selenium.webdriver.common.keys import Keys

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rewriteguard.audit import Tally, read_lines
+from rewriteguard.audit.log import Tally, read_lines
+from rewriteguard.audit.run import find
 from rewriteguard.cli import app
-from rewriteguard.findings import find
-from rewriteguard.report.entry import Entry, entry_of
-from rewriteguard.report.page import Page
+from rewriteguard.report.audit.entry import Entry, entry_of
+from rewriteguard.report.audit.page import Page
 
 pytest.importorskip("selenium.webdriver", reason="the extra `dashboards` is not installed")
 from selenium.webdriver.common.keys import Keys

@@ -8,14 +8,14 @@ from math import sqrt
 from statistics import mean, stdev
 
 from rewriteguard import Guard, GuardedSearch, Policy
-from rewriteguard.decision import Reason
-from rewriteguard.evaluation.case import Case
-from rewriteguard.evaluation.classes import groups_of
+from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.figure import Figure
-from rewriteguard.evaluation.paired import Paired
-from rewriteguard.evaluation.results import ArmResult, GroupResult, Results
-from rewriteguard.evaluation.rules import Rules
-from rewriteguard.evaluation.scores import Clarification, Evidence, Hit, Scores
+from rewriteguard.evaluation.release.classes import groups_of
+from rewriteguard.evaluation.release.rules import Rules
+from rewriteguard.evaluation.score.paired import Paired
+from rewriteguard.evaluation.score.results import ArmResult, GroupResult, Results
+from rewriteguard.evaluation.score.scores import Clarification, Evidence, Hit, Scores
+from rewriteguard.model.decision import Reason
 
 NOTHING = Figure(None, 0)
 THINGS = (

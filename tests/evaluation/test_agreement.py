@@ -10,10 +10,10 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from rewriteguard import Guard
 from rewriteguard.errors import CaseError
-from rewriteguard.evaluation.agreement import ALL, Agreement, Choices, agreement
-from rewriteguard.evaluation.case import Case, Constraint, Contract
-from rewriteguard.evaluation.draft import draft
-from rewriteguard.tokens import Kind
+from rewriteguard.evaluation.cases.agreement import ALL, Agreement, Choices, agreement
+from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
+from rewriteguard.evaluation.cases.draft import draft
+from rewriteguard.model.tokens import Kind
 
 DATED = Case("1", "Which ferries did not run in 2021?")
 OTHER = Case("2", "Which ferries run in 2022 and 2023?")

@@ -12,12 +12,12 @@ import pytest
 
 from rewriteguard import Guard
 from rewriteguard.errors import InputError
-from rewriteguard.evaluation.assembly import assemble
-from rewriteguard.evaluation.case import Case, Constraint, Contract
-from rewriteguard.evaluation.outcome import SHARED, Arm, Outcome, Status
-from rewriteguard.evaluation.results import Group, Ranked
-from rewriteguard.evaluation.statistics import Draws
-from rewriteguard.tokens import Kind
+from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
+from rewriteguard.evaluation.run.outcome import SHARED, Arm, Outcome, Status
+from rewriteguard.evaluation.score.assemble import assemble
+from rewriteguard.evaluation.score.results import Group, Ranked
+from rewriteguard.evaluation.score.statistics import Draws
+from rewriteguard.model.tokens import Kind
 
 DRAWS = Draws(resamples=200)
 YEAR = Contract((Constraint(Kind.TIME, "2023"),))

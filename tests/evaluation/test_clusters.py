@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from rewriteguard.evaluation.case import Case
-from rewriteguard.evaluation.clusters import clusters_of
-from rewriteguard.evaluation.statistics import Draws, mean
+from rewriteguard.evaluation.cases.case import Case
+from rewriteguard.evaluation.score.clusters import clusters_of
+from rewriteguard.evaluation.score.statistics import Draws, mean
 
 
 def test_a_case_of_a_family_stays_in_its_conversation() -> None:

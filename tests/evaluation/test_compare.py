@@ -18,7 +18,7 @@ from rewriteguard import Guard, Policy, Profile
 from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.evaluation import compare
 from rewriteguard.evaluation.figure import Figure
-from rewriteguard.evaluation.fingerprint import described, file_digest
+from rewriteguard.evaluation.run.fingerprint import described, file_digest
 
 QUESTIONS = [
     {

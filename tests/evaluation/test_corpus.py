@@ -11,12 +11,12 @@ import bm25s
 import pytest
 import Stemmer
 
-from rewriteguard.bm25 import Bm25
 from rewriteguard.errors import CorpusError
-from rewriteguard.evaluation.assembly import unknown_words
-from rewriteguard.evaluation.case import Case
-from rewriteguard.evaluation.corpus import Corpus, Passage
-from rewriteguard.evaluation.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.cases.case import Case
+from rewriteguard.evaluation.run.bm25 import Bm25
+from rewriteguard.evaluation.run.corpus import Corpus, Passage
+from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.score.assemble import unknown_words
 from rewriteguard.telemetry.content import identity_of
 
 TEXTS = [

@@ -6,9 +6,9 @@ from datetime import date
 import pytest
 
 from rewriteguard import Guard
-from rewriteguard.evaluation.case import Case, Constraint, Contract
-from rewriteguard.evaluation.draft import draft
-from rewriteguard.tokens import Kind
+from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
+from rewriteguard.evaluation.cases.draft import draft
+from rewriteguard.model.tokens import Kind
 
 TALK = (
     ("user", "Which ferries go to Heron Rock and Gull Island?"),

@@ -22,16 +22,16 @@ from typer.testing import CliRunner, Result
 import rewriteguard
 from rewriteguard import Guard, GuardedSearch, Hit, Policy, Telemetry, TripleLog
 from rewriteguard.cli import app
-from rewriteguard.decider import default_guard
 from rewriteguard.errors import ConditionsError
-from rewriteguard.evaluation.case import Case
-from rewriteguard.evaluation.case_files import read_cases, write_cases
-from rewriteguard.evaluation.corpus import Corpus
+from rewriteguard.evaluation.cases.case import Case
+from rewriteguard.evaluation.cases.files import read_cases, write_cases
 from rewriteguard.evaluation.evaluating import Evaluation, evaluate
-from rewriteguard.evaluation.release import is_accepted
-from rewriteguard.evaluation.rules import Rules
-from rewriteguard.policy_classes import REST, Release
-from rewriteguard.tokens import Kind
+from rewriteguard.evaluation.release.release import is_accepted
+from rewriteguard.evaluation.release.rules import Rules
+from rewriteguard.evaluation.run.corpus import Corpus
+from rewriteguard.model.tokens import Kind
+from rewriteguard.policy.classes import REST, Release
+from rewriteguard.retrieve.decider import default_guard
 
 FOLDER = Path(__file__).parents[2] / "examples" / "evaluation"
 TUTORIAL = FOLDER.parents[1] / "docs" / "evaluation.md"
@@ -289,8 +289,8 @@ from pathlib import Path
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
-from rewriteguard.evaluation.case_files import read_cases
-from rewriteguard.evaluation.corpus import Corpus
+from rewriteguard.evaluation.cases.files import read_cases
+from rewriteguard.evaluation.run.corpus import Corpus
 
 HERE = Path(__file__).parent
 CORPUS = Corpus.read({corpus!r})

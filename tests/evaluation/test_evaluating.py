@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from rewriteguard import Action, Guard, GuardedSearch, InputError, Policy, Predicate, Profile, Release, RequestClass
-from rewriteguard.evaluation.case import Case, Contract
+from rewriteguard.evaluation.cases.case import Case, Contract
 from rewriteguard.evaluation.evaluating import Evaluation, evaluate
-from rewriteguard.evaluation.outcome import Arm
-from rewriteguard.evaluation.rewriters import Rewriter
-from rewriteguard.evaluation.rules import Rules
+from rewriteguard.evaluation.release.rules import Rules
+from rewriteguard.evaluation.run.outcome import Arm
+from rewriteguard.evaluation.run.rewriters import Rewriter
 
 N = 12
 HISTORY = (("user", "Tell me about backups."), ("assistant", "Backups are kept 30 days."))

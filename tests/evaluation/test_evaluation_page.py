@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from evaluation_sample import Sample, sample
-from rewriteguard.report.evaluation_breaks import broken_clauses, conditions, fates, kinds, turns
-from rewriteguard.report.evaluation_page import write_evaluation_page
-from rewriteguard.report.evaluation_pairs import gain_tables
-from rewriteguard.report.evaluation_releases import headline, verdicts
-from rewriteguard.report.evaluation_report import EvaluationReport
-from rewriteguard.report.evaluation_rows import regression_row
-from rewriteguard.report.evaluation_scores import SCORES, score_tables
-from rewriteguard.report.evaluation_words import bar, interval
+from rewriteguard.report.evaluation.breaks import broken_clauses, conditions, fates, kinds, turns
+from rewriteguard.report.evaluation.page import write_evaluation_page
+from rewriteguard.report.evaluation.pairs import gain_tables
+from rewriteguard.report.evaluation.report import EvaluationReport
+from rewriteguard.report.evaluation.rows import regression_row
+from rewriteguard.report.evaluation.tables import SCORES, score_tables
+from rewriteguard.report.evaluation.verdicts import headline, verdicts
+from rewriteguard.report.evaluation.words import bar, interval
 from rewriteguard.report.table import Bar, Change
 from rewriteguard.report.wording import decimal, percent, probability, signed, tied
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from evaluation_sample import sample
-from rewriteguard.report.evaluation_report import EvaluationReport
-from rewriteguard.report.evaluation_text import write_json, write_markdown, write_summary
-from rewriteguard.report.markdown import prose, quoted, table_lines
+from rewriteguard.report.evaluation.escape import prose, quoted, table_lines
+from rewriteguard.report.evaluation.markdown import write_json, write_markdown, write_summary
+from rewriteguard.report.evaluation.report import EvaluationReport
 from rewriteguard.report.table import Cell, Column, Table
 
 HOSTILE = (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rewriteguard import Guard
-from rewriteguard.tokens import Kind
+from rewriteguard.model.tokens import Kind
 
 FOLDER = Path(__file__).parents[2] / "examples" / "evaluation"
 HASTY, CAREFUL = "hasty-1", "careful-1"

@@ -35,7 +35,8 @@ def test_the_audit_page_loads_no_statistics() -> None:
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert said.split() == ["False", "False"]
     script = (
-        "import rewriteguard.report.page, sys; print(sorted({'scipy', 'statsmodels', 'pandas'} & set(sys.modules)))"
+        "import rewriteguard.report.audit.page, sys; "
+        "print(sorted({'scipy', 'statsmodels', 'pandas'} & set(sys.modules)))"
     )
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert said.strip() == "[]"

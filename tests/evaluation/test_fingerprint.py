@@ -18,7 +18,7 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, PrivateAttr, SecretStr
 
 from rewriteguard import Guard
-from rewriteguard.evaluation.fingerprint import described
+from rewriteguard.evaluation.run.fingerprint import described
 from rewriteguard.extract import DEFAULT_EXTRACTORS
 
 PROMPT = "Rewrite."

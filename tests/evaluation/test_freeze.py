@@ -10,9 +10,9 @@ import pytest
 from test_case_files import BARE, FULL
 
 from rewriteguard.errors import CaseError, ConditionsError
-from rewriteguard.evaluation.case import Case, Constraint, Contract
-from rewriteguard.evaluation.freeze import Lock, check_frozen, freeze
-from rewriteguard.tokens import Kind
+from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
+from rewriteguard.evaluation.cases.freeze import Lock, check_frozen, freeze
+from rewriteguard.model.tokens import Kind
 
 CASES = [FULL, BARE]
 OTHER: dict[str, Any] = {

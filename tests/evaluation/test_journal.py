@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from rewriteguard.errors import ConditionsError, JournalError
-from rewriteguard.evaluation.conditions import Conditions
-from rewriteguard.evaluation.journal import Answered, Journal, conditions_of
-from rewriteguard.evaluation.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.run.conditions import Conditions
+from rewriteguard.evaluation.run.journal import Answered, Journal, conditions_of
+from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
 
 CONDITIONS = Conditions(
     cases="c",
@@ -160,7 +160,7 @@ def test_conditions_of_another_shape_are_refused(path: Path) -> None:
 
 
 def test_two_at_once_are_refused(path: Path) -> None:
-    code = "import sys, pickle; from rewriteguard.evaluation.journal import Journal; Journal(sys.argv[1], None)"
+    code = "import sys, pickle; from rewriteguard.evaluation.run.journal import Journal; Journal(sys.argv[1], None)"
     with Journal(path, CONDITIONS):
         with pytest.raises(JournalError, match="another process has the journal open"):
             Journal(path, CONDITIONS)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from rewriteguard import Guard
-from rewriteguard.evaluation.case import Case, Constraint, Contract
-from rewriteguard.evaluation.preservation import Clause, clauses
-from rewriteguard.tokens import Kind
+from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
+from rewriteguard.evaluation.score.preservation import Clause, clauses
+from rewriteguard.model.tokens import Kind
 
 K = Kind
 TODAY = date(2025, 3, 10)

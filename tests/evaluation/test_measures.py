@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rewriteguard.evaluation.case import Case, Contract
-from rewriteguard.evaluation.measures import measured
-from rewriteguard.evaluation.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.cases.case import Case, Contract
+from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.score.measures import measured
 
 ASK = Contract(unresolved="it", readings=("the boat", "the bus"))
 

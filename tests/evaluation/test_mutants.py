@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewriteguard.errors import InputError
-from rewriteguard.evaluation import mutants as module
-from rewriteguard.evaluation.mutants import Edit, Mutant, MutantKind, controls, mutants
+from rewriteguard.evaluation.mutants import mutants as module
+from rewriteguard.evaluation.mutants.mutants import Edit, Mutant, MutantKind, controls, mutants
 
 SOURCES = [Path(module.__file__), *sorted(Path(module.__file__).parent.glob("edits/*.py"))]
 

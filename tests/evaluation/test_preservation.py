@@ -7,10 +7,10 @@ from datetime import date
 import pytest
 
 from rewriteguard import Guard
-from rewriteguard.evaluation.case import Case, Constraint, Contract
-from rewriteguard.evaluation.preservation import Clause, Fate, clauses
-from rewriteguard.evaluation.wording import folded, stands
-from rewriteguard.tokens import Kind
+from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
+from rewriteguard.evaluation.score.preservation import Clause, Fate, clauses
+from rewriteguard.evaluation.score.wording import folded, stands
+from rewriteguard.model.tokens import Kind
 
 TIME, ENTITY, QUANTITY, NEGATION = Kind.TIME, Kind.ENTITY, Kind.QUANTITY, Kind.NEGATION
 

@@ -8,14 +8,14 @@ from release_case import cases, evaluated, expands, faithful, loses_dates, paire
 
 from rewriteguard import Action, Guard, GuardedSearch, InputError, Kind, Policy, Predicate, Release, RequestClass
 from rewriteguard.errors import RulesError
-from rewriteguard.evaluation.bounds import checks_of
-from rewriteguard.evaluation.case import Case
-from rewriteguard.evaluation.classes import class_of, groups_of
-from rewriteguard.evaluation.policy_writer import policy_file, policy_for, policy_text
-from rewriteguard.evaluation.release import is_accepted, release_of, releases
-from rewriteguard.evaluation.results import ArmResult, GroupResult
-from rewriteguard.evaluation.rules import Bounds, Measure, Rules, shipped_rules
-from rewriteguard.policy_classes import REST
+from rewriteguard.evaluation.cases.case import Case
+from rewriteguard.evaluation.release.checks import checks_of
+from rewriteguard.evaluation.release.classes import class_of, groups_of
+from rewriteguard.evaluation.release.policy_file import policy_file, policy_for, policy_text
+from rewriteguard.evaluation.release.release import is_accepted, release_of, releases
+from rewriteguard.evaluation.release.rules import Bounds, Measure, Rules, shipped_rules
+from rewriteguard.evaluation.score.results import ArmResult, GroupResult
+from rewriteguard.policy.classes import REST
 
 RULES = """
 accept = ["ship"]

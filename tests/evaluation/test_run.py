@@ -21,13 +21,13 @@ from langchain_core.runnables import RunnableLambda
 
 from rewriteguard import Guard, GuardedSearch, Hit, Policy, Predicate, Profile, Release, RequestClass, Telemetry
 from rewriteguard.errors import ConditionsError, InputError, ScopeError
-from rewriteguard.evaluation.case import Case, Contract
-from rewriteguard.evaluation.corpus import Corpus, Passage
-from rewriteguard.evaluation.outcome import Arm, Outcome, Status
-from rewriteguard.evaluation.rewriters import Rewriter
-from rewriteguard.evaluation.run import run
-from rewriteguard.evaluation.searching import Searching
-from rewriteguard.evaluation.setup import Setup
+from rewriteguard.evaluation.cases.case import Case, Contract
+from rewriteguard.evaluation.run.corpus import Corpus, Passage
+from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.run.rewriters import Rewriter
+from rewriteguard.evaluation.run.run import run
+from rewriteguard.evaluation.run.search import Searching
+from rewriteguard.evaluation.run.setup import Setup
 
 DAY = date(2024, 5, 6)
 TOPICS = ("tram", "ferry", "museum", "library", "market", "garden", "harbour", "theatre")

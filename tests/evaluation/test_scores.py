@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from rewriteguard.evaluation.case import Case, Constraint, Contract
-from rewriteguard.evaluation.clusters import clusters_of
-from rewriteguard.evaluation.outcome import Arm, Outcome, Status
-from rewriteguard.evaluation.paired import Paired, paired
-from rewriteguard.evaluation.runs import ArmRun, arm_runs
-from rewriteguard.evaluation.scores import Hit, Scores, score
-from rewriteguard.evaluation.statistics import Draws, exact_mcnemar
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
+from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.score.clusters import clusters_of
+from rewriteguard.evaluation.score.paired import Paired, paired
+from rewriteguard.evaluation.score.runs import ArmRun, arm_runs
+from rewriteguard.evaluation.score.scores import Hit, Scores, score
+from rewriteguard.evaluation.score.statistics import Draws, exact_mcnemar
+from rewriteguard.model.tokens import Kind, ProtectedToken
 
 DRAWS = Draws(resamples=200)
 YEAR = Contract((Constraint(Kind.TIME, "2023"), Constraint(Kind.TOPIC, "fares", critical=False)))

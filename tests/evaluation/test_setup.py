@@ -9,9 +9,9 @@ import pytest
 
 from rewriteguard import Guard
 from rewriteguard.errors import ConditionsError, InputError
-from rewriteguard.evaluation.case import Case
-from rewriteguard.evaluation.conditions import Conditions
-from rewriteguard.evaluation.setup import Setup
+from rewriteguard.evaluation.cases.case import Case
+from rewriteguard.evaluation.run.conditions import Conditions
+from rewriteguard.evaluation.run.setup import Setup
 
 CASES = [Case(f"c{place}", f"What does plan {place} cost?", relevant=(f"d{place}",)) for place in range(32)]
 GUARD = Guard()

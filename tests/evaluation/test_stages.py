@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from rewriteguard.evaluation.case import Case, Contract
-from rewriteguard.evaluation.measures import Measured
-from rewriteguard.evaluation.outcome import Arm, Outcome, Status
-from rewriteguard.evaluation.preservation import Clause, Fate
-from rewriteguard.evaluation.stages import first_break
-from rewriteguard.tokens import Kind
+from rewriteguard.evaluation.cases.case import Case, Contract
+from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.score.measures import Measured
+from rewriteguard.evaluation.score.preservation import Clause, Fate
+from rewriteguard.evaluation.score.stages import first_break
+from rewriteguard.model.tokens import Kind
 
 FOUND, NOTHING = Measured(0.5, 0.5, 0.5), Measured()
 KEPT = Clause("constraint", Kind.TIME, "2023", True, Fate.KEPT, query=0)

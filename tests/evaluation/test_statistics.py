@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from rewriteguard.evaluation.statistics import Draws, bound_of_none, exact_mcnemar, failures, mean, randomisation
+from rewriteguard.evaluation.score.statistics import Draws, bound_of_none, exact_mcnemar, failures, mean, randomisation
 
 DRAWS = Draws(seed=7)
 

@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from rewriteguard import Guard, Verdict
-from rewriteguard.evaluation.case import Case, Contract
-from rewriteguard.evaluation.edits.pointers import pointers
+from rewriteguard.evaluation.cases.case import Case, Contract
+from rewriteguard.evaluation.mutants.pointers import pointers
 from rewriteguard.evaluation.twins import Family, Judged, judge_pair, judge_pairs, shares, twins
 
 TALK = (

@@ -9,7 +9,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from rewriteguard.tokens import ProtectedToken
+from rewriteguard.model.tokens import ProtectedToken
 
 Found = tuple[str, str, str, str]
 """A text, the words that are the token, its canonical value and its relation."""

@@ -6,7 +6,7 @@ from table import check, rows
 from rewriteguard.extract.answer_type import STRONG, extract, paraphrases, same
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.language.pipeline import english
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.model.tokens import Kind, ProtectedToken
 
 FOUND = [
     ("Who painted the ceiling?", "Who", "person", ""),

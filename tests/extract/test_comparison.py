@@ -6,7 +6,7 @@ from table import check, rows
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.comparison import extract, is_graded, opposed, same
 from rewriteguard.language.pipeline import english
-from rewriteguard.tokens import ProtectedToken
+from rewriteguard.model.tokens import ProtectedToken
 
 FOUND = [
     ("is the museum closed on mondays", "closed", "direction:close", ""),

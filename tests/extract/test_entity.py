@@ -6,7 +6,7 @@ from table import bare, check, rows
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.entity import canonical, country, extract, same
 from rewriteguard.language.pipeline import english
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.model.tokens import Kind, ProtectedToken
 
 FOUND = [
     ("Did Marie Curie ever work in Warsaw?", "Marie Curie", "marie curie", ""),

@@ -9,7 +9,7 @@ from table import bare, check, rows
 
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.identifier import extract, same
-from rewriteguard.tokens import ProtectedToken
+from rewriteguard.model.tokens import ProtectedToken
 
 FOUND = [
     ("write to Desk.4@Example.org now", "Desk.4@Example.org", "desk.4@example.org", ""),

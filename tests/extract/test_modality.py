@@ -6,7 +6,7 @@ from table import check, rows
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.modality import extract, same
 from rewriteguard.language.pipeline import english
-from rewriteguard.tokens import ProtectedToken
+from rewriteguard.model.tokens import ProtectedToken
 
 FOUND = [
     ("Must I declare the gift?", "Must", "obligation", ""),

@@ -6,7 +6,7 @@ from table import bare, check, rows
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.negation import CONTRAST, EXCLUSION, extract, same
 from rewriteguard.language.pipeline import english
-from rewriteguard.tokens import ProtectedToken
+from rewriteguard.model.tokens import ProtectedToken
 
 FOUND = [
     ("recipes for nut-free cakes", "nut-free", "nut", ""),

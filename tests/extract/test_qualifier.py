@@ -6,7 +6,7 @@ from table import check, rows
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.qualifier import clash, extract, same
 from rewriteguard.language.pipeline import english
-from rewriteguard.tokens import ProtectedToken
+from rewriteguard.model.tokens import ProtectedToken
 
 FOUND = [
     ("expired passports", "expired", "expired", ""),

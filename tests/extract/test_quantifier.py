@@ -6,7 +6,7 @@ from table import bare, check, rows
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.quantifier import extract, same
 from rewriteguard.language.pipeline import english
-from rewriteguard.tokens import ProtectedToken
+from rewriteguard.model.tokens import ProtectedToken
 
 FOUND = [
     ("Do only adults pay the tax?", "only", "only", ""),

@@ -9,8 +9,8 @@ from table import bare, check, rows
 
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.quantity import extract, same
-from rewriteguard.extract.quantity_units import written
-from rewriteguard.tokens import ProtectedToken
+from rewriteguard.extract.quantity.units import written
+from rewriteguard.model.tokens import ProtectedToken
 
 FOUND = [
     ("all 1,200 seats", "1,200", "1200", ""),

@@ -9,7 +9,7 @@ from table import bare, check, rows
 
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.time import extract, resolve, same
-from rewriteguard.tokens import ProtectedToken
+from rewriteguard.model.tokens import ProtectedToken
 
 FOUND = [
     ("Which grants closed in Q3 2023?", "Q3 2023", "2023-07-01/2023-10-01", ""),

@@ -6,7 +6,7 @@ from table import bare, check, rows
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.topic import extract, same
 from rewriteguard.language.pipeline import english
-from rewriteguard.tokens import ProtectedToken
+from rewriteguard.model.tokens import ProtectedToken
 
 FOUND = [
     ("How do I descale a kettle?", "kettle", "kettl", ""),

@@ -7,7 +7,7 @@ from table import bare, check, rows
 
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.version import extract, same
-from rewriteguard.tokens import ProtectedToken
+from rewriteguard.model.tokens import ProtectedToken
 
 FOUND = [
     ("Is v3.11.4 safe?", "v3.11.4", "3.11.4", ""),

@@ -23,7 +23,6 @@ from pydantic import Field
 
 from fakes import FakeGuard, probe
 from rewriteguard import Guard, Kind, Predicate, Release, RequestClass, Verdict
-from rewriteguard.decision import Action
 from rewriteguard.errors import ClarificationNeeded, InputError, ScopeError, UnsupportedChainError
 from rewriteguard.integrations.langchain import (
     FAITHFUL_CONDENSE_PROMPT,
@@ -32,7 +31,8 @@ from rewriteguard.integrations.langchain import (
     guard_history_aware_retriever,
     with_scores,
 )
-from rewriteguard.policy import Policy
+from rewriteguard.model.decision import Action
+from rewriteguard.policy.policy import Policy
 from rewriteguard.telemetry import spans
 
 DOCUMENTS = [

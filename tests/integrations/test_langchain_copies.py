@@ -19,7 +19,7 @@ from rewriteguard.integrations.langchain import (
     GuardedRetriever,
     guard_history_aware_retriever,
 )
-from rewriteguard.policy import Policy
+from rewriteguard.policy.policy import Policy
 
 KINDS = [GuardedRetriever, GuardedMultiQueryRetriever, GuardedHydeRetriever]
 SHELF = [

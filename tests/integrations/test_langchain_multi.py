@@ -18,7 +18,6 @@ from pydantic import Field
 
 from fakes import probe
 from rewriteguard import Guard, Policy, Profile, ScopeError, Verdict
-from rewriteguard.decision import Action
 from rewriteguard.errors import ClarificationNeeded, InputError, UnsupportedChainError
 from rewriteguard.integrations.langchain import (
     GuardedMultiQueryRetriever,
@@ -26,6 +25,7 @@ from rewriteguard.integrations.langchain import (
     guard_hyde,
     guard_multi_query_retriever,
 )
+from rewriteguard.model.decision import Action
 
 TURN = "Which workshops are not open to beginners in May 2024?"
 GOOD = "workshops closed to beginners May 2024"

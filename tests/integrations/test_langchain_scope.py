@@ -24,7 +24,7 @@ from pydantic import Field
 from fakes import FakeGuard
 from rewriteguard.errors import ScopeError
 from rewriteguard.integrations.langchain import GuardedRetriever, guard_history_aware_retriever, with_scores
-from rewriteguard.policy import Policy
+from rewriteguard.policy.policy import Policy
 
 PROMPT = ChatPromptTemplate.from_messages([MessagesPlaceholder("chat_history"), ("human", "{input}")])
 HISTORY = [HumanMessage("Where do I hand in a lost key?"), AIMessage("At the porter's lodge.")]

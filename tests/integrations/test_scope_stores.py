@@ -21,8 +21,8 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from fakes import probe
 from rewriteguard.errors import ScopeError
 from rewriteguard.integrations.langchain import GuardedRetriever, guard_history_aware_retriever
-from rewriteguard.policy import Policy
-from rewriteguard.retrieve import GuardedSearch
+from rewriteguard.policy.policy import Policy
+from rewriteguard.retrieve.search import GuardedSearch
 from stores import empty_chroma
 
 PROMPT = ChatPromptTemplate.from_messages([MessagesPlaceholder("chat_history"), ("human", "{input}")])

@@ -14,12 +14,12 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from rewriteguard.audit import Tally, read_lines
+from rewriteguard.audit.log import Tally, read_lines
+from rewriteguard.audit.replacing import replacing
+from rewriteguard.audit.run import find
 from rewriteguard.cli.console import ERR, OUT, VERDICT_STYLE, check_targets, fail, json_text, printable
 from rewriteguard.errors import RewriteGuardError
-from rewriteguard.findings import find
-from rewriteguard.replacing import replacing
-from rewriteguard.report.entry import entry_of
+from rewriteguard.report.audit.entry import entry_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rich.progress import TaskID
 
-    from rewriteguard.report.page import Page
+    from rewriteguard.report.audit.page import Page
 
 UNREADABLE_LINES = 5
 
@@ -95,7 +95,7 @@ def _audit(
 
 def _page(rows: TextIO, vocabulary: Path | None) -> Page:
     try:
-        module = importlib.import_module("rewriteguard.report.page")
+        module = importlib.import_module("rewriteguard.report.audit.page")
     except ModuleNotFoundError as error:
         fail(f"--html needs {error.name}; run: pip install 'rewriteguard[report]'")
     if vocabulary is None:

@@ -21,7 +21,7 @@ from rewriteguard.errors import RewriteGuardError
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from rewriteguard.evaluation.case import Case
+    from rewriteguard.evaluation.cases.case import Case
     from rewriteguard.evaluation.evaluating import Evaluation
 
 NOT_ACCEPTED = 1
@@ -114,16 +114,16 @@ class _Tools:
 
     def __init__(self) -> None:
         load = importlib.import_module
-        self.cases = load("rewriteguard.evaluation.case_files")
-        self.freeze = load("rewriteguard.evaluation.freeze")
-        self.rules = load("rewriteguard.evaluation.rules")
-        self.guard = load("rewriteguard.guard")
-        self.policy = load("rewriteguard.policy")
-        self.corpus = load("rewriteguard.evaluation.corpus")
+        self.cases = load("rewriteguard.evaluation.cases.files")
+        self.freeze = load("rewriteguard.evaluation.cases.freeze")
+        self.rules = load("rewriteguard.evaluation.release.rules")
+        self.guard = load("rewriteguard.guard.guard")
+        self.policy = load("rewriteguard.policy.policy")
+        self.corpus = load("rewriteguard.evaluation.run.corpus")
         self.evaluating = load("rewriteguard.evaluation.evaluating")
-        self.report = load("rewriteguard.report.evaluation_report")
-        self.page = load("rewriteguard.report.evaluation_page")
-        self.text = load("rewriteguard.report.evaluation_text")
+        self.report = load("rewriteguard.report.evaluation.report")
+        self.page = load("rewriteguard.report.evaluation.page")
+        self.text = load("rewriteguard.report.evaluation.markdown")
 
 
 def _tools() -> _Tools:

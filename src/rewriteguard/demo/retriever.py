@@ -8,7 +8,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import PrivateAttr
 
-from rewriteguard.bm25 import Bm25
+from rewriteguard.evaluation.run.bm25 import Bm25
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from rewriteguard.demo.data import conversation, documents
 from rewriteguard.demo.retriever import BM25Retriever
 from rewriteguard.demo.rewriter import CONDENSE_PROMPT, RecordedRewriter
 from rewriteguard.demo.spans import record, tree
-from rewriteguard.guard import Guard
+from rewriteguard.guard.guard import Guard
 from rewriteguard.integrations.langchain import guard_history_aware_retriever
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
     from rich.console import Console
 
-    from rewriteguard.decision import Decision
     from rewriteguard.demo.data import Turn
+    from rewriteguard.model.decision import Decision
 
 _DEPTH = 10
 _SHOWN_TRACE = 2  # the third turn, whose rewrite loses "not" and the year

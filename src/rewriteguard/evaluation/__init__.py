@@ -9,13 +9,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rewriteguard.evaluation.case import Case, Constraint, Contract
-    from rewriteguard.evaluation.case_files import read_cases, write_cases
+    from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
+    from rewriteguard.evaluation.cases.files import read_cases, write_cases
     from rewriteguard.evaluation.comparing import Compared, compare
-    from rewriteguard.evaluation.corpus import Corpus
     from rewriteguard.evaluation.evaluating import Evaluation, evaluate
-    from rewriteguard.evaluation.rewriters import Rewriter
-    from rewriteguard.evaluation.rules import Rules
+    from rewriteguard.evaluation.release.rules import Rules
+    from rewriteguard.evaluation.run.corpus import Corpus
+    from rewriteguard.evaluation.run.rewriters import Rewriter
 
 __all__ = [
     "Case",
@@ -33,13 +33,13 @@ __all__ = [
 ]
 
 _MODULES = {
-    "case": ("Case", "Constraint", "Contract"),
-    "case_files": ("read_cases", "write_cases"),
+    "cases.case": ("Case", "Constraint", "Contract"),
+    "cases.files": ("read_cases", "write_cases"),
     "comparing": ("Compared", "compare"),
-    "corpus": ("Corpus",),
+    "run.corpus": ("Corpus",),
     "evaluating": ("Evaluation", "evaluate"),
-    "rewriters": ("Rewriter",),
-    "rules": ("Rules",),
+    "run.rewriters": ("Rewriter",),
+    "release.rules": ("Rules",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
-from rewriteguard.assessment import Profile
-from rewriteguard.conversation import Conversation
 from rewriteguard.errors import InputError
-from rewriteguard.evaluation.case import Case
+from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.figure import Figure
-from rewriteguard.evaluation.outcome import Arm, Outcome, Status
-from rewriteguard.evaluation.rewriters import RECORDED
-from rewriteguard.evaluation.run import outcomes
-from rewriteguard.evaluation.setup import BUDGET, Settings, Setup
+from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.run.rewriters import RECORDED
+from rewriteguard.evaluation.run.run import outcomes
+from rewriteguard.evaluation.run.setup import BUDGET, Settings, Setup
+from rewriteguard.model.assessment import Profile
+from rewriteguard.model.conversation import Conversation
 
 _ARMS = (Arm.ORIGINAL, Arm.REWRITE, Arm.GUARDED)
 _PRINTED = 10  # regressions that are printed

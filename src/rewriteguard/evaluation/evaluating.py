@@ -10,23 +10,23 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from rewriteguard.errors import ConditionsError, InputError
-from rewriteguard.evaluation.assembly import assemble, unknown_words
-from rewriteguard.evaluation.case import Case
-from rewriteguard.evaluation.classes import groups_of
-from rewriteguard.evaluation.conditions import Conditions
-from rewriteguard.evaluation.corpus import Corpus
-from rewriteguard.evaluation.fingerprint import digest
-from rewriteguard.evaluation.journal import conditions_of
-from rewriteguard.evaluation.measures import should_ask
-from rewriteguard.evaluation.outcome import Outcome
+from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.plain import plain
-from rewriteguard.evaluation.policy_writer import policy_file
-from rewriteguard.evaluation.release import ReleaseDecision, is_accepted, releases
-from rewriteguard.evaluation.results import Group, Results
-from rewriteguard.evaluation.rules import Rules
-from rewriteguard.evaluation.run import Progress, outcomes
-from rewriteguard.evaluation.setup import K, Settings, Setup
-from rewriteguard.policy import Policy
+from rewriteguard.evaluation.release.classes import groups_of
+from rewriteguard.evaluation.release.policy_file import policy_file
+from rewriteguard.evaluation.release.release import ReleaseDecision, is_accepted, releases
+from rewriteguard.evaluation.release.rules import Rules
+from rewriteguard.evaluation.run.conditions import Conditions
+from rewriteguard.evaluation.run.corpus import Corpus
+from rewriteguard.evaluation.run.fingerprint import digest
+from rewriteguard.evaluation.run.journal import conditions_of
+from rewriteguard.evaluation.run.outcome import Outcome
+from rewriteguard.evaluation.run.run import Progress, outcomes
+from rewriteguard.evaluation.run.setup import K, Settings, Setup
+from rewriteguard.evaluation.score.assemble import assemble, unknown_words
+from rewriteguard.evaluation.score.measures import should_ask
+from rewriteguard.evaluation.score.results import Group, Results
+from rewriteguard.policy.policy import Policy
 
 JOURNAL = "run.jsonl"
 RULES = "rules.sha256"

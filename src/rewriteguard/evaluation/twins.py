@@ -12,16 +12,16 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from rewriteguard.assessment import Verdict
-from rewriteguard.evaluation.case import Case, Contract
-from rewriteguard.evaluation.edits.base import Edit, Mutant, MutantKind, holds
-from rewriteguard.evaluation.edits.pointers import pointers
-from rewriteguard.evaluation.edits.words import WORDS
+from rewriteguard.evaluation.cases.case import Case, Contract
 from rewriteguard.evaluation.figure import Figure
-from rewriteguard.evaluation.mutants import controls, mutants
+from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, holds
+from rewriteguard.evaluation.mutants.mutants import controls, mutants
+from rewriteguard.evaluation.mutants.pointers import pointers
+from rewriteguard.evaluation.mutants.words import WORDS
+from rewriteguard.model.assessment import Verdict
 
 if TYPE_CHECKING:
-    from rewriteguard.guard import Guard
+    from rewriteguard.guard.guard import Guard
 
 UNCHANGED = "unchanged"
 EXPANSION = "expansion"

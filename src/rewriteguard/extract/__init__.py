@@ -22,7 +22,7 @@ from rewriteguard.extract import (
     version,
 )
 from rewriteguard.extract.base import Extractor, Same, same_value, text_of, unfolded
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.model.tokens import Kind, ProtectedToken
 
 DEFAULT_EXTRACTORS: tuple[Extractor, ...] = (
     identifier.extract,

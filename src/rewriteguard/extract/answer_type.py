@@ -14,7 +14,7 @@ from spacy.tokens import Doc, Token
 
 from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token, words_of
 from rewriteguard.language import lexicon
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.model.tokens import Kind, ProtectedToken
 
 STRONG = frozenset({"person", "time", "place", "reason", "count", "cost", "duration", "frequency"})
 _TABLE = lexicon.section("answer_type")

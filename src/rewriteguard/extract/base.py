@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.model.tokens import Kind, ProtectedToken
 
 Meaning = TypeVar("Meaning")
 _TEXT, _WORDS = "rewriteguard.text", "rewriteguard.words"

@@ -13,7 +13,7 @@ from spacy.tokens import Doc, Token
 from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.model.tokens import Kind, ProtectedToken
 
 _DEGREES = {"JJR": "comparative", "RBR": "comparative", "JJS": "superlative", "RBS": "superlative"}
 _IRREGULAR = {

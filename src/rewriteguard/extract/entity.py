@@ -19,7 +19,7 @@ from spacy.tokens import Doc, Token
 from rewriteguard.errors import InputError
 from rewriteguard.extract.base import Facts, Match, text_of, token, words_of
 from rewriteguard.language import lexicon
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.model.tokens import Kind, ProtectedToken
 
 _JOINERS = frozenset({"of", "&", "de", "la", "von", "van", "du", "del", "'s"})
 _FUNCTION = lexicon.words("words", "function")

@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from rewriteguard.extract.base import same_value, text_of, token
 from rewriteguard.extract.identifier_forms import FORMS, value_of
 from rewriteguard.language import lexicon
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.model.tokens import Kind, ProtectedToken
 
 __all__ = ["extract", "same"]
 

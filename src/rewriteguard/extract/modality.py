@@ -8,7 +8,7 @@ from spacy.tokens import Doc, Token
 
 from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token, words_of
 from rewriteguard.language import lexicon
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.model.tokens import Kind, ProtectedToken
 
 _CLASSES = {word: name for name, group in lexicon.section("modality")["groups"].items() for word in group.split()}
 _PHRASES = Phrases(

@@ -13,7 +13,7 @@ from spacy.tokens import Doc, Token
 from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.model.tokens import Kind, ProtectedToken
 
 _NOT = frozenset({"not", "n't", "n’t", "nt"})  # "dont" is cut into "do" and "nt"
 _MEMBERS = lexicon.words("negation", "members") | _NOT

@@ -11,7 +11,7 @@ from spacy.tokens import Doc, Token
 
 from rewriteguard.extract.base import Phrases, same_value, text_of, token, words_of
 from rewriteguard.language import lexicon
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.model.tokens import Kind, ProtectedToken
 
 _DIMENSIONS: dict[str, int] = {}
 _FORMS: dict[tuple[str, ...], str] = {}

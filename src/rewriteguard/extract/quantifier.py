@@ -12,7 +12,7 @@ from spacy.tokens import Doc, Token
 
 from rewriteguard.extract.base import same_value, text_of, token, words_of
 from rewriteguard.language import lexicon
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.model.tokens import Kind, ProtectedToken
 
 _GROUPS: dict[str, str] = {
     word: name for name, group in lexicon.section("quantifier")["groups"].items() for word in group.split()

@@ -9,7 +9,7 @@ from spacy.tokens import Doc
 from rewriteguard.extract.base import same_value, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
-from rewriteguard.tokens import Kind, ProtectedToken
+from rewriteguard.model.tokens import Kind, ProtectedToken
 
 _LEFT_OUT = lexicon.words("words", "function") | lexicon.words("words", "light")
 _SHORTEST = 3

@@ -10,14 +10,14 @@ from typing import Any
 from haystack import component
 from haystack.dataclasses import ChatMessage, TextContent
 
-from rewriteguard.asking import Answer, rewritten_text
-from rewriteguard.decider import today_in_utc
-from rewriteguard.decision import Action, Decision, Reason
 from rewriteguard.errors import InputError
-from rewriteguard.guard import Guard
-from rewriteguard.integrations.one_query import one_query_from
-from rewriteguard.integrations.spoken import read
-from rewriteguard.policy import Policy
+from rewriteguard.guard.guard import Guard
+from rewriteguard.integrations._host_history import read
+from rewriteguard.integrations._one_query import one_query_from
+from rewriteguard.model.decision import Action, Decision, Reason
+from rewriteguard.policy.policy import Policy
+from rewriteguard.retrieve.decider import today_in_utc
+from rewriteguard.retrieve.rewriter import Answer, rewritten_text
 from rewriteguard.telemetry import Telemetry
 
 

@@ -11,8 +11,8 @@ from llama_index.core.indices.query.query_transform.base import BaseQueryTransfo
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import QueryBundle
 
-from rewriteguard.asking import ask_for
-from rewriteguard.integrations.one_query import OneQueryKeywords, one_query_from, query_of
+from rewriteguard.integrations._one_query import OneQueryKeywords, one_query_from, query_of
+from rewriteguard.retrieve.rewriter import ask_for
 
 # The engines' `from_defaults` drops the keywords that it does not know, so they reach the constructor past it.
 _past_defaults: ContextVar[OneQueryKeywords | None] = ContextVar("keywords of from_defaults", default=None)

@@ -54,7 +54,7 @@ def inert_json(value: Any) -> str:
 
 def _environment(filters: Mapping[str, Callable[..., Any]]) -> Environment:
     environment = Environment(
-        loader=PackageLoader("rewriteguard.report", ""),
+        loader=PackageLoader("rewriteguard.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -65,4 +65,4 @@ def _environment(filters: Mapping[str, Callable[..., Any]]) -> Environment:
 
 
 def _asset(name: str) -> str:
-    return resources.files("rewriteguard.report").joinpath(name).read_text("utf-8")
+    return resources.files("rewriteguard.report").joinpath("templates", name).read_text("utf-8")

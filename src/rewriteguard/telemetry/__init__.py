@@ -1,13 +1,13 @@
 """Spans, metrics and log lines: the only part that knows OpenTelemetry, and only its API."""
 
-from rewriteguard.telemetry.agreement import Calibration
-from rewriteguard.telemetry.contain import warn_once
+from rewriteguard.telemetry._contain import warn_once
+from rewriteguard.telemetry.calibration import Calibration
 from rewriteguard.telemetry.host import Host
 from rewriteguard.telemetry.judge import Judge
+from rewriteguard.telemetry.log import Retrieved
 from rewriteguard.telemetry.recorder import Telemetry, default_telemetry
 from rewriteguard.telemetry.spans import Span, below
 from rewriteguard.telemetry.triple_log import TripleLog
-from rewriteguard.telemetry.triples import Retrieved
 
 __all__ = [
     "Calibration",

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from opentelemetry import trace
 
-from rewriteguard.telemetry.contain import say_once
+from rewriteguard.telemetry._contain import say_once
 
 # Names of Langfuse: what it shows as an observation's metadata and as a trace's tags.
 _LANGFUSE_METADATA = "langfuse.observation.metadata"

@@ -12,14 +12,14 @@ from threading import Lock, Thread
 from types import TracebackType
 from typing import Any, Self
 
-from rewriteguard import arguments
-from rewriteguard.assessment import Verdict
-from rewriteguard.conversation import Conversation, text_from
 from rewriteguard.errors import HistoryError, InputError
-from rewriteguard.telemetry.agreement import Calibration, calibration_of
+from rewriteguard.model import arguments
+from rewriteguard.model.assessment import Verdict
+from rewriteguard.model.conversation import Conversation, text_from
+from rewriteguard.telemetry.calibration import Calibration, calibration_of
 from rewriteguard.telemetry.content import REDACTION_FAILED, Capture, Content
+from rewriteguard.telemetry.log import history_of, whole
 from rewriteguard.telemetry.question import PROMPT, AnswerError, Messages, messages_of, verdict_in
-from rewriteguard.telemetry.triples import history_of, whole
 
 Outcome = Verdict | Exception
 _CONFIG = {"run_name": "rewriteguard.judge", "tags": ["rewriteguard:judge"]}

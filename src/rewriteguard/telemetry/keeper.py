@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rewriteguard.assessment import Verdict
-from rewriteguard.conversation import Conversation, text_from
-from rewriteguard.decision import Decision
-from rewriteguard.telemetry.contain import warn_once
+from rewriteguard.model.assessment import Verdict
+from rewriteguard.model.conversation import Conversation, text_from
+from rewriteguard.model.decision import Decision
+from rewriteguard.telemetry._contain import warn_once
 from rewriteguard.telemetry.content import Content
 from rewriteguard.telemetry.judge import Judge, Outcome
+from rewriteguard.telemetry.log import Retrieved, Row, answer_row, found_row, history_of, triple_row
 from rewriteguard.telemetry.question import messages_of
 from rewriteguard.telemetry.triple_log import TripleLog
-from rewriteguard.telemetry.triples import Retrieved, Row, answer_row, found_row, history_of, triple_row
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from rewriteguard.conversation import Conversation
-from rewriteguard.decision import Action, Decision, Reason
+from rewriteguard.model.conversation import Conversation
+from rewriteguard.model.decision import Action, Decision, Reason
 from rewriteguard.telemetry.content import UNREADABLE, Capture, Content, as_json, describe
 
 Value = str | bool | int | float | Sequence[str] | Sequence[float]

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from rewriteguard.assessment import Verdict
-from rewriteguard.conversation import text_from
 from rewriteguard.errors import RewriteGuardError
+from rewriteguard.model.assessment import Verdict
+from rewriteguard.model.conversation import text_from
 from rewriteguard.telemetry.content import as_json
 
 Messages = list[tuple[str, str]]

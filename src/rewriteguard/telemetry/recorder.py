@@ -12,21 +12,21 @@ from uuid import uuid4
 
 from opentelemetry import context as otel_context
 
-from rewriteguard import arguments
-from rewriteguard.assessment import Profile, Verdict
-from rewriteguard.conversation import Conversation
-from rewriteguard.decision import Decision, Reason
+from rewriteguard.model import arguments
+from rewriteguard.model.assessment import Profile, Verdict
+from rewriteguard.model.conversation import Conversation
+from rewriteguard.model.decision import Decision, Reason
 from rewriteguard.telemetry import names
-from rewriteguard.telemetry.contain import contained, log
+from rewriteguard.telemetry._contain import contained, log
 from rewriteguard.telemetry.content import Capture, content_from, encodable
 from rewriteguard.telemetry.host import Host
 from rewriteguard.telemetry.instruments import instruments
 from rewriteguard.telemetry.judge import Judge, Outcome
 from rewriteguard.telemetry.keeper import Keeper
+from rewriteguard.telemetry.log import Retrieved, day_of, whole
 from rewriteguard.telemetry.names import Attributes, SpanName
 from rewriteguard.telemetry.spans import Span, current_trace_id
 from rewriteguard.telemetry.triple_log import TripleLog
-from rewriteguard.telemetry.triples import Retrieved, day_of, whole
 
 
 class Telemetry:

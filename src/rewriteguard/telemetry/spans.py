@@ -14,9 +14,9 @@ from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.trace import Status, StatusCode
 
-from rewriteguard.decision import Decision
+from rewriteguard.model.decision import Decision
 from rewriteguard.telemetry import names
-from rewriteguard.telemetry.contain import contained
+from rewriteguard.telemetry._contain import contained
 from rewriteguard.telemetry.content import REDACTED, Content, encodable
 from rewriteguard.telemetry.host import Host, span_of, stamp
 from rewriteguard.telemetry.names import FIXED, Attributes, SpanName

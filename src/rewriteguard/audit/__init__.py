@@ -1,0 +1,1 @@
+"""Logs: what a line holds, and the findings about all of them."""

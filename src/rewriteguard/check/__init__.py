@@ -1,0 +1,1 @@
+"""Turn, rewrite and history to an assessment."""

@@ -1,0 +1,1 @@
+"""The rules by family, and the one table of what each of them says and does."""

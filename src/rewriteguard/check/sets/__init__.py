@@ -1,0 +1,1 @@
+"""Several rewrites of one turn, judged together."""

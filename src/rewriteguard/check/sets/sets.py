@@ -1,0 +1,138 @@
+"""Several rewrites of one turn, judged together: what one of them may leave out, and what none may do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from rewriteguard.check.rules.table import RULES
+from rewriteguard.check.sets.fills import contradicting_fills
+from rewriteguard.check.sets.parts import shared_out, unasked_questions, weighed, without_measures
+from rewriteguard.check.sets.together import Key, Member, key_of, together
+from rewriteguard.model.assessment import Assessment, Fault, Profile, SetAssessment, Verdict, Violation
+from rewriteguard.model.tokens import LITERAL, Evidence, Kind
+from rewriteguard.reading.text import Past, Reading
+
+_RANK: dict[Verdict | None, int] = {Verdict.CHANGED: 0, Verdict.UNCERTAIN: 1, Verdict.PRESERVED: 2, None: 2}
+
+
+def assess_set(turn: Reading, past: Past, members: Sequence[Member], profile: Profile) -> SetAssessment:
+    """The finding about the rewrites of a turn, at least one, each of which was assessed alone.
+
+    A contradiction in one rewrite counts for the set. A loss counts in one rewrite where each stands for the turn
+    alone; where the original is searched too (EXPAND) or the rewrites share the turn among themselves (DECOMPOSE), it
+    counts for the set where all have it.
+    """
+    parts = profile is Profile.DECOMPOSE
+    if parts:
+        members = [without_measures(turn, member) for member in members]
+    lost = [tuple(v for v in m.assessment.violations if _may_miss(turn, m, v, profile)) for m in members]
+    hard = [_worst(v for v in m.assessment.violations if v not in lost[i]) for i, m in enumerate(members)]
+    live = [i for i, verdict in enumerate(hard) if verdict is not Verdict.CHANGED] or list(range(len(members)))
+    common = _common([lost[i] for i in live])
+    unasked = list(unasked_questions(turn, members)) if parts else []
+    if parts:
+        common -= shared_out(turn, [members[i] for i in live], common)
+    rows = [
+        _Row(i, weighed(turn, v) if parts and key_of(v) in common else v, v in lost[i], key_of(v) in common, profile)
+        for i, m in enumerate(members)
+        for v in m.assessment.violations
+    ]
+    rows += [_Row(i, v, True, True, profile) for v in unasked for i in range(len(members))]
+    found = [_as_member(m.assessment, [row for row in rows if row.place == i], profile) for i, m in enumerate(members)]
+    counted = [row for row in rows if not row.lost]
+    for key in sorted(common | set(map(key_of, unasked)), key=str):
+        alike = (row for row in rows if row.lost and key_of(row.violation) == key)
+        counted.append(min(alike, key=lambda row: _RANK[row.verdict]))
+    counted.sort(key=lambda row: _RANK[row.verdict])
+    verdict = counted[0].verdict if counted else Verdict.PRESERVED
+    whole = together(found, [(row.place, row.violation) for row in counted], verdict, profile)
+    return _with_readings(turn, past, members, whole) if profile is Profile.CONDENSE else whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A violation of one rewrite as one of the set; `lost` where the rewrite may lack it, `common` where all do."""
+
+    place: int
+    violation: Violation
+    lost: bool
+    common: bool
+    profile: Profile
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it gives; a loss beside the original, which is searched too, no more than UNCERTAIN."""
+        alone = RULES[self.violation.rule].alone or Verdict.PRESERVED
+        softened = self.lost and self.profile is Profile.EXPAND and alone is Verdict.CHANGED
+        return Verdict.UNCERTAIN if softened else alone
+
+
+# What may be missing from one rewrite of the set.
+_MISSING = {
+    Profile.EXPAND: frozenset({Fault.DROPPED, Fault.QUESTION_LOST, Fault.UNRESOLVED}),
+    Profile.DECOMPOSE: frozenset({Fault.DROPPED, Fault.QUESTION_LOST, Fault.CORRECTION_LOST, Fault.AMBIGUOUS}),
+}
+
+
+_NAMED = LITERAL | {Kind.ENTITY}
+
+
+def _may_miss(turn: Reading, member: Member, violation: Violation, profile: Profile) -> bool:
+    """True for what one rewrite of the set may leave out.
+
+    Another kind of answer may be asked for too, and beside the original another noun be named: such queries look from
+    other sides. A "not" may be left out with what it negates. What a sub-question puts in another's place may be the
+    other side of the turn: of "3.11 and 3.12" it asks about the second.
+    """
+    if profile not in _MISSING:
+        return False
+    if profile is Profile.DECOMPOSE and violation.fault is Fault.ALTERED and violation.kind in _NAMED:
+        own = {w.lower for w in turn.words}
+        theirs = [part for e in violation.evidence if e.where == "rewrite" for part in e.text.casefold().split()]
+        return bool(theirs) and own.issuperset(theirs)
+    renamed = violation.rule in ("altered.topic", "altered.word")
+    if violation.kind is Kind.ANSWER_TYPE or renamed:
+        return True
+    rejects = RULES[violation.rule].alone is Verdict.CHANGED and profile is Profile.EXPAND
+    turned = rejects and violation.kind is Kind.NEGATION and member.says_negated(violation)
+    return violation.fault in _MISSING[profile] and not turned
+
+
+def _common(lost: Sequence[Sequence[Violation]]) -> frozenset[Key]:
+    """What every rewrite lost."""
+    keys = (frozenset(key_of(v) for v in each if v.fault is not Fault.INVENTED) for each in lost)
+    return frozenset.intersection(*keys)
+
+
+def _worst(violations: Iterable[Violation]) -> Verdict | None:
+    return min((RULES[v.rule].alone for v in violations), key=_RANK.__getitem__, default=None)
+
+
+def _as_member(assessment: Assessment, rows: Sequence[_Row], profile: Profile) -> Assessment:
+    """The finding about one rewrite as one of the set; what another sub-question asks is no fault of this one."""
+    counted = [row for row in rows if not row.lost or row.common or profile is not Profile.DECOMPOSE]
+    verdict = min((row.verdict for row in counted), key=_RANK.__getitem__, default=Verdict.PRESERVED)
+    violations = tuple(row.violation for row in counted)
+    return replace(assessment, verdict=verdict, violations=violations, profile=profile)
+
+
+def _with_readings(turn: Reading, past: Past, members: Sequence[Member], whole: SetAssessment) -> SetAssessment:
+    """The finding, where two rewrites fill one reference of the turn with different things: which is meant is open."""
+    good = [m for m, a in zip(members, whole.assessments, strict=True) if a.verdict is not Verdict.CHANGED]
+    pairs = (contradicting_fills(turn, past, a, b) for a, b in combinations(good, 2))
+    first = next((pair for pair in pairs if pair), None)
+    if first is None:
+        return whole
+    evidence = tuple(Evidence("rewrite", t, whole.rewrite.find(t), whole.rewrite.find(t) + len(t)) for t in first)
+    open_ = Violation(Fault.AMBIGUOUS, None, RULES["ambiguous.fills"].severity, evidence, "ambiguous.fills")
+    rest = [v for v in whole.violations if RULES[v.rule].alone is Verdict.CHANGED]
+    others = [v for v in whole.violations if RULES[v.rule].alone is not Verdict.CHANGED]
+    verdict = whole.verdict if whole.verdict is Verdict.CHANGED else Verdict.UNCERTAIN
+    unsure = tuple(
+        replace(a, verdict=Verdict.UNCERTAIN, violations=(open_, *a.violations))
+        if a.verdict is Verdict.PRESERVED else a
+        for a in whole.assessments
+    )  # fmt: skip
+    return replace(whole, verdict=verdict, violations=(*rest, open_, *others), candidates=first, assessments=unsure)

@@ -1,0 +1,1 @@
+"""The requests of an evaluation, their contracts and their files."""

@@ -1,0 +1,99 @@
+"""Minimal edits of a stand-alone question: mutants, which other evidence answers, and controls, which the same does.
+
+They are made without any knowledge of how the guard reads a text: the word lists are their own, and no module of the
+guard is imported.
+"""
+
+from __future__ import annotations
+
+from rewriteguard.errors import InputError
+from rewriteguard.evaluation.mutants import (
+    answers,
+    codes,
+    degrees,
+    denials,
+    modals,
+    names,
+    numbers,
+    order,
+    qualifiers,
+    questions,
+    seeds,
+)
+from rewriteguard.evaluation.mutants import same_meaning as formats
+from rewriteguard.evaluation.mutants import small_words as quantifiers
+from rewriteguard.evaluation.mutants import values as dates
+from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind
+from rewriteguard.evaluation.mutants.question import is_vague, read
+
+__all__ = ["Edit", "Mutant", "MutantKind", "controls", "mutants"]
+
+_EDITS = (
+    dates.edits,
+    numbers.edits,
+    names.edits,
+    codes.edits,
+    denials.edits,
+    degrees.edits,
+    quantifiers.edits,
+    modals.edits,
+    answers.edits,
+    qualifiers.edits,
+    questions.edits,
+    seeds.edits,
+)
+_CONTROLS = (
+    formats.formats,
+    formats.acronyms,
+    formats.synonyms,
+    order.fillers,
+    order.orders,
+    seeds.controls,
+    seeds.fronted,
+)
+
+
+def mutants(text: str, *, context: str = "", seed: int = 0) -> tuple[Mutant, ...]:
+    """The edits of a question that change what evidence answers it, by kind and in the order of the text.
+
+    A question that asks for anything at all, or that holds nothing to edit, has none. The same arguments always give
+    the same mutants.
+
+    Args:
+        text: A question that can be understood alone.
+        context: The conversation before it. An invented value never stands in it; besides, some alterations take
+            another value of the same type from it.
+        seed: Chooses between equally good values.
+
+    Raises:
+        InputError: `text` or `context` is no string.
+    """
+    _check(text, context)
+    if is_vague(text):
+        return ()
+    question = read(text, context, seed)
+    made = (mutant for edits in _EDITS for mutant in edits(question))
+    return tuple(dict.fromkeys(mutant for mutant in made if mutant.text != mutant.base))
+
+
+def controls(text: str, *, context: str = "", seed: int = 0) -> tuple[Mutant, ...]:
+    """The edits of a question that keep its meaning, by kind and in the order of the text; all have `Edit.KEEP`.
+
+    Args:
+        text: A question that can be understood alone.
+        context: The conversation before it; "Full Name (FN)" in it makes an acronym known.
+        seed: Chooses between equally good forms.
+
+    Raises:
+        InputError: `text` or `context` is no string.
+    """
+    _check(text, context)
+    question = read(text, context, seed)
+    made = (mutant for edits in _CONTROLS for mutant in edits(question))
+    return tuple(dict.fromkeys(mutant for mutant in made if mutant.text != mutant.base))
+
+
+def _check(text: str, context: str) -> None:
+    for name, value in (("text", text), ("context", context)):
+        if not isinstance(value, str):
+            raise InputError(f"{name}: expected a string, got {type(value).__name__}")

@@ -1,0 +1,137 @@
+"""Edits that keep the meaning: another way to write a number, a date, a unit or a name, another word of a class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question, like
+from rewriteguard.evaluation.mutants.question import ask
+from rewriteguard.evaluation.mutants.words import WORDS, any_of, whole
+
+_WORDS: list[str] = WORDS["numbers"]["words"]
+_VALUES: list[int] = WORDS["numbers"]["values"]
+_LISTS = WORDS["controls"]
+_MONTH = any_of(WORDS["shield"]["months"])
+_THOUSANDS = re.compile(r"(?<![\w.,$€£-])(?P<number>\d{1,3},\d{3})(?![\w,.-])")
+_PLAIN = re.compile(r"(?<![\w.,$€£/#-])(?P<number>[2-9]\d{3}|[1-9]\d{4,5})(?=\s[a-z]{3,20}s\b)")
+_WORD = re.compile(rf"(?<![\w-])(?P<number>{any_of(_WORDS)})(?=\s[a-z]+s\b)")
+_DIGITS = re.compile(
+    r"(?<![\w.,:$€£/#-])(?<!stage\s)(?<!act\s)(?<!top\s)(?P<number>[2-9]|1[0-2])(?=\s[a-z]+s\b)", re.IGNORECASE
+)
+_ORDINALS = {"second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th"}
+_ORDINAL = re.compile(
+    rf"(?<=\w\s)(?P<number>{any_of(_ORDINALS)})(?=\s[a-z]{{3,}})(?!\s(?:world|language|degree|thoughts))"
+)
+_SCALE = re.compile(r"(?<=\d)(?P<scale>\smillion)\b")
+_DAY = re.compile(rf"\b(?P<month>{_MONTH})\s(?P<day>\d{{1,2}}),\s(?P<year>\d{{4}})\b")
+_DAY_FIRST = re.compile(rf"\b(?P<day>\d{{1,2}})\s(?P<month>{_MONTH})\s(?P<year>\d{{4}})\b")
+_DECADE = re.compile(r"(?<=\bthe\s)(?P<decade>19[5-9]0)(?P<s>['’]?s)\b")
+_DECADES = {"1950": "fifties", "1960": "sixties", "1970": "seventies", "1980": "eighties", "1990": "nineties"}
+_RANGE = re.compile(
+    r"\b(?P<prep>between|from|during)\s(?:1[5-9]|20)\d\d(?P<dash>\s?[-–]\s?)(?=(?:1[5-9]|20)\d\d\b(?!\s(?:season|time)))"
+)
+_IN_YEAR = re.compile(r"\bin\s(?=(?:1[5-9]|20)\d\d(?:\s?[?,]))")
+_UNIT = re.compile(rf"(?<=\d\s)(?P<unit>{any_of(a for a, _ in WORDS['units']['spellings'])})(?![\w-])")
+_NAMED = re.compile(r"(?P<full>[A-Z]\w+(?:\s(?:of|for|and|the)|\s[A-Z]\w+){1,6})\s\((?P<short>[A-Z]{2,6})\)")
+
+
+def formats(question: Question) -> Iterator[Mutant]:
+    """The controls of the numbers, dates and units that a question holds."""
+    table = (
+        (_THOUSANDS, MutantKind.NUMBER_FORMAT, "number", lambda old: old.replace(",", "")),
+        (_PLAIN, MutantKind.NUMBER_FORMAT, "number", lambda old: f"{int(old):,}"),
+        (_WORD, MutantKind.NUMBER_FORMAT, "number", lambda old: str(_VALUES[_WORDS.index(old)])),
+        (_DIGITS, MutantKind.NUMBER_FORMAT, "number", lambda old: _WORDS[_VALUES.index(int(old))]),
+        (_ORDINAL, MutantKind.NUMBER_FORMAT, "number", _ORDINALS.__getitem__),
+        (_SCALE, MutantKind.NUMBER_FORMAT, "scale", lambda _: "m"),
+        (_DECADE, MutantKind.DATE_FORMAT, 0, lambda old: _DECADES[old[:4]]),
+        (_IN_YEAR, MutantKind.DATE_FORMAT, 0, lambda _: "in the year "),
+        (_UNIT, MutantKind.UNIT_FORMAT, "unit", dict(WORDS["units"]["spellings"]).__getitem__),
+    )
+    for pattern, kind, group, other in table:
+        for match in pattern.finditer(question.text):
+            if question.free(*match.span(group)):
+                yield question.replace(kind, Edit.KEEP, match.span(group), other(match[group]), match[group])
+    for match in _RANGE.finditer(question.text):
+        if question.free(*match.span("dash")):
+            after = " and " if match["prep"] == "between" else " to "
+            yield question.replace(MutantKind.DATE_FORMAT, Edit.KEEP, match.span("dash"), after, match["dash"].strip())
+    for match in _DAY.finditer(question.text):
+        after = f"{match['day']} {match['month']} {match['year']}"
+        yield question.replace(MutantKind.DATE_FORMAT, Edit.KEEP, match.span(), after, match[0])
+    for match in _DAY_FIRST.finditer(question.text):
+        after = f"{match['month']} {match['day']}, {match['year']}"
+        yield question.replace(MutantKind.DATE_FORMAT, Edit.KEEP, match.span(), after, match[0])
+
+
+def acronyms(question: Question) -> Iterator[Mutant]:
+    """The controls that write a name in full or in short, from common knowledge and from the conversation."""
+    pairs = dict(_LISTS["acronyms"])
+    for match in _NAMED.finditer(question.context):
+        words = [w for w in match["full"].split() if w[0].isupper()]
+        for size in range(len(words)):
+            if "".join(w[0] for w in words[size:]) == match["short"]:
+                full = match["full"][match["full"].index(words[size]) :]
+                pairs[full], pairs[match["short"]] = match["short"], full
+    for name, other in pairs.items():
+        for match in re.finditer(rf"(?<![\w.$]){re.escape(name)}(?![\w$])", question.text):
+            if not any(a <= match.start() < b and question.text[a] in "\"'“‘([" for a, b in question.shielded):
+                fitted = _fitted(question, match, other)
+                if fitted and other not in question.text:
+                    yield question.replace(MutantKind.ACRONYM, Edit.KEEP, match.span(), fitted, name)
+
+
+def _fitted(question: Question, match: re.Match[str], other: str) -> str | None:
+    """The other form, with the article that a country's full name needs; None where an article would not fit."""
+    before = question.text[: match.start()]
+    if re.search(r"\ban?\s\Z", before):
+        return None
+    if other not in ("United States", "United Kingdom", "European Union") or re.search(
+        r"\bthe\s\Z", before, re.IGNORECASE
+    ):
+        return other
+    return f"the {other}" if re.search(r"\b(?:in|of|from|to|and|or|than)\s\Z", before) else None
+
+
+def synonyms(question: Question) -> Iterator[Mutant]:
+    """The controls that use another word of the same class."""
+    text = question.text
+    for old, new in _LISTS["synonyms"]:
+        for match in whole([old]).finditer(text):
+            opener = old in WORDS["shield"]["exclusions"]
+            free = question.free(*match.span()) if not opener else not _inside_quotes(question, match.start())
+            if free and _fits(text, match, old):
+                yield question.replace(MutantKind.SYNONYM, Edit.KEEP, match.span(), like(match[0], new), old)
+    for old, new in WORDS["bounds"]["same"]:
+        for match in re.finditer(rf"\b{old}(?=\s[$€£]?\d)", text, re.IGNORECASE):
+            if question.free(*match.span()):
+                yield question.replace(MutantKind.SYNONYM, Edit.KEEP, match.span(), like(match[0], new), old)
+    yield from _short_forms(question)
+
+
+def _fits(text: str, match: re.Match[str], old: str) -> bool:
+    before, after = text[: match.start()], text[match.end() :]
+    if old == "only":
+        return not re.search(r"\b(?:the|an|his|her|not)\s\Z", before, re.IGNORECASE) and not after.startswith(" child")
+    if old == "must":
+        return ask(text) is None or bool(re.search(r"\b(?:that|who|you|I|we)\s\Z", before))
+    if old in ("started", "began"):
+        return not re.search(r"\b(?:get|got|was|were|is|are|be|been|had|has|have)\s(?:\w+\s)?\Z", before)
+    return True
+
+
+def _inside_quotes(question: Question, at: int) -> bool:
+    return any(a < at < b and question.text[a] in "\"'“‘([" for a, b in question.shielded)
+
+
+def _short_forms(question: Question) -> Iterator[Mutant]:
+    """Long and short forms: "What is" and "What's", and "didn't" in statements."""
+    text = question.text
+    for match in re.finditer(r"\b(?P<wh>what|who|where)(?P<is>\sis)\s(?=the\s|[A-Z])", text, re.IGNORECASE):
+        yield question.replace(MutantKind.SYNONYM, Edit.KEEP, match.span("is"), "'s", match[0].strip().lower())
+    for match in re.finditer(r"\b(?:what|who|where)(?P<is>['’]s)\s(?=the\s|a\s|[A-Z])", text, re.IGNORECASE):
+        yield question.replace(MutantKind.SYNONYM, Edit.KEEP, match.span("is"), " is", match[0].strip().lower())
+    for match in re.finditer(r"(?<=[a-z]\s)(?P<aux>did|do|does|was|were|is|are)(?P<not>n['’]t)\s(?=[a-z])", text):
+        if match.start() > 4 and question.free(*match.span()):
+            yield question.replace(MutantKind.SYNONYM, Edit.KEEP, match.span("not"), " not", "n't")

@@ -1,0 +1,1 @@
+"""Scores to a release of each class, by rules that were written before."""

@@ -1,0 +1,1 @@
+"""The arms over the cases: rewriters, searches, conditions and the journal of what came back."""

@@ -1,0 +1,1 @@
+"""Outcomes to scores, intervals and tests."""

@@ -1,0 +1,201 @@
+"""Whether a query keeps a constraint: by words that mean there what they mean in the conversation, or by tokens.
+
+| where a form stands in the query as words | it is kept where |
+|---|---|
+| a token of its kind is on or around the words | that token is equal to the conversation's |
+| no such token, and the kind is a matter of grammar ("no. 5", "not only") | never: the word says something else there |
+| no such token otherwise | always |
+
+A form of one word that is short or all capitals has to stand in its own case: "US" is not "us". What a query denies
+("not yet approved") is not kept, unless the user denies something too. A longer name ("Barack Obama") keeps a name
+where the conversation says it. Topics are kept by their words alone: a stand-alone query joins them to others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rewriteguard.evaluation.cases.case import Case, Constraint
+from rewriteguard.evaluation.score.wording import bare, folded, places, stands
+from rewriteguard.extract import answer_type, same_for
+from rewriteguard.extract.base import Facts, Match
+from rewriteguard.extract.time.value import interval
+from rewriteguard.model.tokens import Kind, ProtectedToken
+
+Extract = Callable[[str], Sequence[ProtectedToken]]
+"""Finds the protected tokens of a text, as `Guard.extract` does."""
+Group = tuple[ProtectedToken, ...]
+Span = tuple[int, int]
+
+# A word of these is one only in its grammatical place, which the extractor knows.
+_GRAMMATICAL = frozenset({Kind.NEGATION, Kind.MODALITY, Kind.QUANTIFIER, Kind.ANSWER_TYPE})
+_SHORT = 3  # letters up to which a name may also be a common word: US, IT, WHO, May
+_BETWEEN = 1  # words between a negation and what it denies: "not yet approved", "not in 2023"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a constraint means in its conversation.
+
+    Attributes:
+        constraint: The constraint.
+        forms: Each of its forms with the groups of tokens that it stands for: one group for each place where it
+            stands in the conversation, and what it says by itself. No groups where nothing was read in it.
+        facts: The contract's reference date.
+        told: The words of the conversation.
+        denies: Whether the user denies anything.
+    """
+
+    constraint: Constraint
+    forms: tuple[tuple[str, tuple[Group, ...]], ...]
+    facts: Facts
+    told: str
+    denies: bool
+
+    @property
+    def tokens(self) -> Iterator[ProtectedToken]:
+        """All tokens that a form stands for."""
+        return (token for _, groups in self.forms for group in groups for token in group)
+
+
+def meaning_of(constraint: Constraint, case: Case, facts: Facts, extract: Extract) -> Meaning:
+    """What a constraint means in its conversation: in the turn, else in what the user said last, else by itself."""
+    users = [text for role, text in reversed(case.history) if role == "user"]
+    others = [text for role, text in reversed(case.history) if role != "user"]
+    texts = (case.original, *users, *others)
+    kind = constraint.kind
+    forms = [(constraint.text, _said(kind, constraint.text, texts, extract) or _alone(kind, constraint.text, extract))]
+    # Whoever wrote another form vouches for what it says by itself, also where the conversation says more.
+    forms += [(form, _said(kind, form, texts, extract) + _alone(kind, form, extract)) for form in constraint.forms]
+    return Meaning(
+        constraint,
+        tuple(forms),
+        facts,
+        folded(" | ".join(texts)),
+        any(of_kind(Kind.NEGATION, text, extract) for text in (case.original, *users)),
+    )
+
+
+def keeps(meaning: Meaning, query: str, extract: Extract) -> bool:
+    """Whether a query says what a constraint means."""
+    kind = meaning.constraint.kind
+    if any(_stands(meaning, form, groups, query, extract) for form, groups in meaning.forms):
+        return True
+    found = [
+        token
+        for token in of_kind(kind, query, extract)
+        if not _is_denied(meaning, _span(token, query, folded), query, folded, extract)
+    ]
+    if any(
+        all(any(equal(ours, theirs, meaning.facts) for theirs in found) for ours in group)
+        for _, groups in meaning.forms
+        for group in groups
+    ):
+        return True
+    return kind is Kind.ANSWER_TYPE and _is_paraphrased(meaning, query, extract)
+
+
+def equal(ours: ProtectedToken, theirs: ProtectedToken, facts: Facts) -> bool:
+    """Whether a token of a query says what one of the conversation says, or that and more."""
+    if same_for(ours.kind)(ours, theirs, facts) in (Match.SAME, Match.NARROWER):
+        return True
+    if ours.kind is Kind.TIME:
+        return (start := _start(ours)) is not None and start == _start(theirs)
+    return ours.kind is Kind.ENTITY and (_is_acronym(ours, theirs) or _is_acronym(theirs, ours))
+
+
+def of_kind(kind: Kind, text: str, extract: Extract) -> list[ProtectedToken]:
+    """The tokens of one kind in a text."""
+    return [token for token in extract(text) if token.kind is kind]
+
+
+def _said(kind: Kind, form: str, texts: Sequence[str], extract: Extract) -> tuple[Group, ...]:
+    """The tokens of each place where a form stands in the first of the texts that has tokens there."""
+    view = _view(form)
+    for text in texts:
+        tokens = of_kind(kind, text, extract)
+        spans = places(view(form), view(text)) if tokens else []
+        groups = [tuple(token for token in tokens if _overlap(_span(token, text, view), span)) for span in spans]
+        if any(groups):
+            return tuple(filter(None, groups))
+    return ()
+
+
+def _alone(kind: Kind, form: str, extract: Extract) -> tuple[Group, ...]:
+    """The tokens of a form by itself, where a negation without anything it negates says nothing."""
+    tokens = tuple(token for token in of_kind(kind, form, extract) if kind is not Kind.NEGATION or token.value)
+    return (tokens,) if tokens else ()
+
+
+def _stands(meaning: Meaning, form: str, groups: Sequence[Group], query: str, extract: Extract) -> bool:
+    kind, view = meaning.constraint.kind, _view(form)
+    for span in places(view(form), view(query)):
+        if _is_denied(meaning, span, query, view, extract):
+            continue
+        tokens = [(token, _span(token, query, view)) for token in of_kind(kind, query, extract)]
+        on = [(token, at) for token, at in tokens if _overlap(at, span)]
+        if kind is Kind.TOPIC or (not on and not (groups and kind in _GRAMMATICAL)):
+            return True
+        if on and all(_fits(meaning, groups, token, at, span) for token, at in on):
+            return True
+    return False
+
+
+def _fits(meaning: Meaning, groups: Sequence[Group], token: ProtectedToken, at: Span, span: Span) -> bool:
+    """Whether a token on the words of a form says what the form means."""
+    if any(equal(ours, token, meaning.facts) for ours in meaning.tokens):
+        return True
+    if token.kind is Kind.ENTITY and stands(folded(token.text), meaning.told):
+        return True
+    return not groups and span[0] <= at[0] and at[1] <= span[1]
+
+
+def _is_denied(meaning: Meaning, span: Span, query: str, view: Callable[[str], str], extract: Extract) -> bool:
+    kind = meaning.constraint.kind
+    if meaning.denies or kind in (Kind.NEGATION, Kind.ANSWER_TYPE):
+        return False
+    text = view(query)
+    for negation in of_kind(Kind.NEGATION, query, extract):
+        start, end = _span(negation, query, view)
+        before, after = text[end : span[0]], text[span[1] : start]
+        if end <= span[0] and len(before.split()) <= _BETWEEN and before.replace(" ", "a").isalnum():
+            return True
+        if kind is Kind.MODALITY and span[1] <= start and not after.strip():
+            return True
+    return False
+
+
+def _is_paraphrased(meaning: Meaning, query: str, extract: Extract) -> bool:
+    """Whether other words ask for the kind of answer, as "the price" does; question words were read as tokens."""
+    text = folded(query)
+    phrases = (" ".join(words) for token in meaning.tokens for words in answer_type.paraphrases(token.value))
+    return any(stands(phrase, text) and not of_kind(Kind.ANSWER_TYPE, phrase, extract) for phrase in phrases)
+
+
+def _view(form: str) -> Callable[[str], str]:
+    is_cased = form.isalpha() and form != form.lower() and (len(form) <= _SHORT or form.isupper())
+    return bare if is_cased else folded
+
+
+def _span(token: ProtectedToken, text: str, view: Callable[[str], str]) -> Span:
+    start = len(view(text[: token.start] + "x")) - 1
+    return start, start + len(view(token.text))
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _start(token: ProtectedToken) -> object:
+    """The first day of a period without an end: after 2021 is since 2022."""
+    days = interval(token.value)
+    if days is None or token.relation not in ("after", "since"):
+        return None
+    return days[1] if token.relation == "after" else days[0]
+
+
+def _is_acronym(one: ProtectedToken, other: ProtectedToken) -> bool:
+    """Whether the first name is the initials of the other: "R.I." of "Rhode Island"."""
+    letters, words = one.text.replace(".", ""), other.value.split()
+    return letters.isupper() and len(words) > 1 and letters.casefold() == "".join(word[0] for word in words)

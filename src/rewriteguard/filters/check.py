@@ -1,0 +1,208 @@
+"""The check of a filter that a model wrote: what the conversation supports stays, everything else is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rewriteguard.extract.base import Facts
+from rewriteguard.filters.backing import Backing, backing
+from rewriteguard.filters.bounds import days_of
+from rewriteguard.filters.claims import Claim, claims_of, fault_of_form, with_ranges
+from rewriteguard.filters.finding import FilterAssessment, FilterViolation, verdict_of
+from rewriteguard.filters.limit import asks_for
+from rewriteguard.filters.mentions import stated, supports_value
+from rewriteguard.filters.rivals import rivals_of
+from rewriteguard.filters.shape import (
+    comparator_of,
+    fault_of_shape,
+    lost_alternatives,
+    name_contradictions,
+    nearer_value,
+    parted_alternatives,
+    unsaid_alternatives,
+)
+from rewriteguard.filters.tree import Branch, Leaf, Node, fields_of, read_tree
+from rewriteguard.language.words import Word
+from rewriteguard.model.conversation import Role
+from rewriteguard.model.tokens import Evidence, Kind, ProtectedToken
+from rewriteguard.reading.text import Past, Reading
+from rewriteguard.reading.vocabulary import Vocabulary, is_content
+
+MAX_LIMIT = 20
+"""The cap of a limit unless another is given: as many as an arm fetches where lists are fused."""
+
+
+def assess_filter(
+    structured: Any,
+    turn: Reading,
+    past: Past,
+    facts: Facts,
+    read: Callable[[str, bool], Reading],
+    *,
+    developer_filter: Any = None,
+    max_limit: int | None = MAX_LIMIT,
+) -> FilterAssessment:
+    """The finding about a filter.
+
+    Args:
+        structured: A structured query, a part of one, or a mapping; None is no filter.
+        turn: The user's own turn.
+        past: The messages before it.
+        facts: Reference date and equivalents.
+        read: Gives the reading of a text.
+        developer_filter: The application's own filter; its fields are not the model's to name.
+        max_limit: The cap of the limit; None caps nothing.
+
+    Raises:
+        InputError: One of the filters has a shape that cannot be read.
+    """
+    pieces = read_tree(structured)
+    check = _Check(turn, past, facts, read, fields_of(developer_filter))
+    found = check.violations([piece.node for piece in pieces])
+    kept = tuple(piece.source for piece, wrong in zip(pieces, found, strict=True) if not wrong)
+    limit, wrong_limit = check.limit(getattr(structured, "limit", None), max_limit)
+    violations = (*(violation for wrong in found for violation in wrong), *wrong_limit)
+    return FilterAssessment(verdict_of(violations), violations, kept, limit)
+
+
+@dataclass
+class _Check:
+    """One check: what it compares with, and which words of the turn the filter has taken up."""
+
+    turn: Reading
+    past: Past
+    facts: Facts
+    read: Callable[[str, bool], Reading]
+    fixed: frozenset[str]
+
+    def __post_init__(self) -> None:
+        self.users = [(i, r) for i, r, role in self._said() if role is Role.USER]
+        self.others = [(i, r) for i, r, role in self._said() if role is not Role.USER]
+        self.used: set[ProtectedToken] = set()
+        self.claims: list[Claim] = []
+
+    @property
+    def _users_own(self) -> list[Reading]:
+        return [self.turn, *(reading for _, reading in self.users)]
+
+    def _said(self) -> list[tuple[int, Reading, Role]]:
+        pairs = zip(self.past.messages, self.past.readings, strict=True)
+        return [(message.index, reading, message.role) for message, reading in pairs][::-1]
+
+    def violations(self, nodes: Sequence[Node]) -> list[list[FilterViolation]]:
+        """The violations of each part, in order."""
+        found: list[list[FilterViolation]] = [
+            [*fault_of_shape(node, self.fixed), *unsaid_alternatives(node, self._users_own, self._places)]
+            for node in nodes
+        ]
+        claims = [self._claims(node) if not wrong else [] for node, wrong in zip(nodes, found, strict=True)]
+        pairs = list(zip(nodes, claims, strict=True))
+        ranged = iter(with_ranges([own for node, own in pairs if isinstance(node, Leaf)]))
+        claims = [next(ranged) if isinstance(node, Leaf) else own for node, own in pairs]
+        self.claims = [claim for own in claims for claim in own]
+        backed = [[(claim, backing(claim, self.turn, self.facts)) for claim in own] for own in claims]
+        for own in backed:
+            for _, said in own:
+                if said is not None and not said.rule:
+                    self.used.update(said.tokens)
+        for wrong, own in zip(found, backed, strict=True):
+            wrong += [v for claim, said in own if (v := self._judged(claim, said)) is not None]
+        for part, violation in parted_alternatives(backed, self.turn):
+            found[part].append(violation)
+        name_contradictions(nodes, found)
+        return found
+
+    def limit(self, limit: Any, cap: int | None) -> tuple[int | None, tuple[FilterViolation, ...]]:
+        """The limit that the user asked for, at most the cap; and what is wrong with the model's."""
+        if limit is None:
+            return None, ()
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            return None, (FilterViolation("not_checked.comparator", "limit", "eq", limit),)
+        if any(asks_for(limit, text, self.used if text is self.turn else ()) for text in self._users_own):
+            return limit if cap is None else min(limit, cap), ()
+        return None, (FilterViolation("invented.value", "limit", "eq", limit, Kind.QUANTITY),)
+
+    def _claims(self, node: Node) -> list[Claim]:
+        if isinstance(node, Leaf):
+            return list(claims_of(node, self.read))
+        own = [self._claims(part) for part in node.parts if isinstance(part, Leaf)]
+        inner = [self._claims(part) for part in node.parts if isinstance(part, Branch)]
+        return [c for group in (*(with_ranges(own) if node.operator == "and" else own), *inner) for c in group]
+
+    def _places(self, leaf: Leaf, reading: Reading) -> list[Word]:
+        """The words of a text that say a comparison."""
+        said = [backing(claim, reading, self.facts) for claim in (() if fault_of_form(leaf) else self._claims(leaf))]
+        return [word for each in said if each is not None for token in each.tokens for word in reading.words_of(token)]
+
+    def _judged(self, claim: Claim, said: Backing | None) -> FilterViolation | None:
+        """The violation of a claim, given what the turn says of it."""
+        if said is not None:
+            if said.rule:
+                return _found(claim, said.rule, said.tokens)
+            lost = lost_alternatives(claim, said, self.claims, self.turn)
+            if lost:
+                return _found(claim, "altered.operator", lost)
+            nearer = nearer_value(claim, said, self.turn, self.read)
+            return _found(claim, "altered.pair", nearer) if nearer else None
+        for index, reading in self.users:
+            said = backing(claim, reading, self.facts)
+            if said is not None:
+                contrary = () if said.rule else self._contrary(said)
+                if contrary:
+                    return _found(claim, "altered.value", contrary)
+                rule, rivals = rivals_of(claim, said, reading, self.claims, self.turn)
+                if rule and not said.rule:
+                    return _found(claim, rule, rivals)
+                return _found(claim, said.rule, said.tokens, index) if said.rule else None
+        if self._is_said_together(claim):
+            return None
+        for index, reading in self.others:
+            said = backing(claim, reading, self.facts)
+            if said is not None:
+                return _found(claim, "low_trust", said.tokens, index)
+        replaced = self._replaced(claim)
+        return _found(claim, "altered.value" if replaced else "invented.value", replaced)
+
+    def _open(self, kind: Kind) -> list[ProtectedToken]:
+        """The times or amounts of the turn that no part of the filter takes up."""
+        found = [s.token for s in stated(self.turn) if s.token.kind is kind and s.token.value != "present"]
+        return [token for token in found if token not in self.used]
+
+    def _contrary(self, said: Backing) -> tuple[ProtectedToken, ...]:
+        """What the turn says instead of what the history said: another date, another amount of the same unit."""
+        if any(token.kind is Kind.TIME for token in said.tokens):
+            return tuple(t for t in self._open(Kind.TIME) if days_of(t, self.facts))
+        units = {_unit(token) for token in said.tokens if token.kind is Kind.QUANTITY} - {""}
+        return tuple(t for t in self._open(Kind.QUANTITY) if _unit(t) in units)
+
+    def _replaced(self, claim: Claim) -> tuple[ProtectedToken, ...]:
+        """What the turn says in place of a value that no one said."""
+        for bound in claim.bounds:
+            if bound.kind is Kind.TIME:
+                found = tuple(t for t in self._open(Kind.TIME) if days_of(t, self.facts))
+            else:
+                found = tuple(t for t in self._open(Kind.QUANTITY) if bound.relation and t.relation == bound.relation)
+            if found:
+                return found
+        return ()
+
+    def _is_said_together(self, claim: Claim) -> bool:
+        """True for a name of several words of which the turn says some and the user's earlier messages the rest."""
+        words = [w for w in claim.words if is_content(w)]
+        if claim.bounds or claim.excluded or len(words) < 2:
+            return False
+        vocabulary = Vocabulary.joined(reading.vocabulary for reading in self._users_own)
+        return all(supports_value(vocabulary, w) for w in words)
+
+
+def _unit(token: ProtectedToken) -> str:
+    return token.value.partition(" ")[2]
+
+
+def _found(claim: Claim, rule: str, tokens: Sequence[ProtectedToken], turn: int | None = None) -> FilterViolation:
+    kind = Kind.NEGATION if rule == "altered.negation" else claim.kind
+    where = "turn" if turn is None else "history"
+    evidence = tuple(Evidence(where, t.text, t.start, t.end, turn) for t in dict.fromkeys(tokens))
+    return FilterViolation(rule, claim.leaf.attribute, comparator_of(claim.leaf), claim.value, kind, evidence)

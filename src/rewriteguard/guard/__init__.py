@@ -1,0 +1,1 @@
+"""The pure facade: it checks and decides, emits nothing and keeps no clock."""

@@ -1,0 +1,273 @@
+"""What a check finds: the verdict, the violations with their evidence, and what was verified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from rewriteguard.model.comparison import Comparison
+from rewriteguard.model.tokens import Evidence, Kind, ProtectedToken
+
+
+class Verdict(StrEnum):
+    """The finding about one rewrite."""
+
+    PRESERVED = "preserved"
+    CHANGED = "changed"
+    UNCERTAIN = "uncertain"
+
+
+class Severity(StrEnum):
+    """CRITICAL findings decide alone; MINOR ones only together."""
+
+    CRITICAL = "critical"
+    MINOR = "minor"
+
+
+class Fault(StrEnum):
+    """What happened to the user's question."""
+
+    DROPPED = "dropped"
+    INVENTED = "invented"
+    ALTERED = "altered"
+    DRIFTED = "drifted"
+    UNRESOLVED = "unresolved"
+    AMBIGUOUS = "ambiguous"
+    MALFORMED = "malformed"
+    NOT_A_QUERY = "not_a_query"
+    QUESTION_LOST = "question_lost"
+    CORRECTION_LOST = "correction_lost"
+    LANGUAGE = "language"
+    LOW_TRUST = "low_trust"
+    NOT_CHECKED = "not_checked"
+
+
+class Profile(StrEnum):
+    """What kind of rewriter is judged, and so what it may do."""
+
+    CONDENSE = "condense"
+    SHORTEN = "shorten"
+    EXPAND = "expand"
+    DECOMPOSE = "decompose"
+    STEP_BACK = "step_back"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One finding against a rewrite: what happened, to which kind of token, how grave, the words that show it.
+
+    `rule` is the row of the table that found it.
+    """
+
+    fault: Fault
+    kind: Kind | None
+    severity: Severity
+    evidence: tuple[Evidence, ...]
+    rule: str = ""
+
+    @property
+    def code(self) -> str:
+        """A closed code without user words, such as `dropped.time`."""
+        return f"{self.fault.value}.{self.kind.value}" if self.kind else self.fault.value
+
+    def to_dict(self) -> dict[str, Any]:
+        """The violation as plain JSON values."""
+        return {
+            "fault": self.fault.value,
+            "kind": self.kind.value if self.kind else None,
+            "severity": self.severity.value,
+            "code": self.code,
+            "rule": self.rule,
+            "evidence": [item.to_dict() for item in self.evidence],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """A reference of the turn and the history words that the rewrite put in its place.
+
+    Attributes:
+        reference: The pointing words of the turn; empty for an ellipsis.
+        text: The words of the rewrite that fill it.
+        turn: Index of the history item that holds those words.
+        role: Who said them.
+        start: Offset of the words in that history item; None where they stand there in other forms.
+        end: Offset behind them.
+    """
+
+    reference: str
+    text: str
+    turn: int
+    role: str
+    start: int | None
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was verified, and what could not be.
+
+    Attributes:
+        tokens: The tokens of the turn that were looked for in the rewrite.
+        fills: The references that were filled from the history, with their source.
+        gaps: What could not be checked, as closed codes such as `language`, `nothing_to_compare`, `reference`.
+    """
+
+    tokens: tuple[ProtectedToken, ...] = ()
+    fills: tuple[Fill, ...] = ()
+    gaps: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was checked as plain JSON values."""
+        return {
+            "tokens": [token.to_dict() for token in self.tokens],
+            "fills": [asdict(fill) for fill in self.fills],
+            "gaps": list(self.gaps),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """The finding about one rewrite.
+
+    Attributes:
+        verdict: PRESERVED, CHANGED or UNCERTAIN.
+        violations: The findings, gravest first.
+        comparison: What was kept, dropped, altered, invented and carried.
+        dependent: Whether the turn needs the conversation to be understood.
+        checked: What was verified, and what could not be.
+        turn: The user's turn as written.
+        rewrite: The cleaned rewrite, the only text that may be searched; offsets of the rewrite refer to it.
+        raw_rewrite: The rewriter's output as it came.
+        candidates: The readings of an ambiguous turn.
+        profile: What kind of rewriter was judged.
+    """
+
+    verdict: Verdict
+    violations: tuple[Violation, ...]
+    comparison: Comparison
+    dependent: bool
+    checked: Checked
+    turn: str
+    rewrite: str
+    raw_rewrite: str
+    candidates: tuple[str, ...] = ()
+    profile: Profile = Profile.CONDENSE
+
+    @property
+    def reason(self) -> str:
+        """The primary fault, or `ok` where the rewrite is PRESERVED: one closed code."""
+        return "ok" if self.verdict is Verdict.PRESERVED or not self.violations else self.violations[0].fault.value
+
+    def explain(self) -> str:
+        """Plain sentences for a person: the verdict, each finding with its words, what was checked and what not."""
+        lines = [_HEADLINES[self.verdict]]
+        lines += [sentence(v.fault.value, v.kind.value if v.kind else None, v.evidence) for v in self.violations]
+        lines += [_fill_sentence(fill) for fill in self.checked.fills]
+        if self.checked.tokens:
+            kept = sorted({token.kind.value.replace("_", " ") for token in self.checked.tokens})
+            lines.append(f"Checked: {', '.join(kept)}.")
+        lines += [_GAPS[gap] for gap in self.checked.gaps if gap in _GAPS]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The assessment as plain JSON values."""
+        return {
+            "verdict": self.verdict.value,
+            "reason": self.reason,
+            "violations": [violation.to_dict() for violation in self.violations],
+            "comparison": self.comparison.to_dict(),
+            "dependent": self.dependent,
+            "checked": self.checked.to_dict(),
+            "turn": self.turn,
+            "rewrite": self.rewrite,
+            "raw_rewrite": self.raw_rewrite,
+            "candidates": list(self.candidates),
+            "profile": self.profile.value,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SetAssessment(Assessment):
+    """The finding about several rewrites of one turn, taken together.
+
+    `rewrite` holds the cleaned rewrites, one a line, and offsets of the rewrite refer to it; `comparison` says what all
+    of them together kept and dropped; `violations` are those that count for the set.
+
+    Attributes:
+        assessments: The finding about each rewrite as one of the set, in their order.
+    """
+
+    assessments: tuple[Assessment, ...] = ()
+
+    def explain(self) -> str:
+        """Plain sentences for a person: the verdict on the set, its findings, and the verdict on each rewrite."""
+        lines = Assessment.explain(self).split("\n")
+        lines[0] = _SET_HEADLINES[self.verdict]
+        lines += [f'Rewrite {i + 1}, "{a.rewrite}": {a.verdict.value}.' for i, a in enumerate(self.assessments)]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The assessment as plain JSON values."""
+        return {**Assessment.to_dict(self), "assessments": [each.to_dict() for each in self.assessments]}
+
+
+_HEADLINES = {
+    Verdict.PRESERVED: "The rewrite keeps what the user asked.",
+    Verdict.CHANGED: "The rewrite changes what the user asked.",
+    Verdict.UNCERTAIN: "It is not certain that the rewrite keeps what the user asked.",
+}
+_SET_HEADLINES = {
+    Verdict.PRESERVED: "The rewrites together keep what the user asked.",
+    Verdict.CHANGED: "The rewrites change what the user asked.",
+    Verdict.UNCERTAIN: "It is not certain that the rewrites together keep what the user asked.",
+}
+_GAPS = {
+    "language": "Not checked: the words of this language; numbers, dates, versions, codes and names were compared.",
+    "nothing_to_compare": "Not checked: the turn holds nothing that could be kept or lost.",
+    "reference": "Not checked: what fills the reference could not be found in the conversation.",
+    "size": "Not checked: the text is too long to be analysed in the time of a request.",
+    "history_size": "Not checked: the oldest part of a very long history.",
+    "reference_date": "Not checked: a relative period became a date, and no reference date was given.",
+}
+KIND_NAMES = {
+    "time": "date or period", "entity": "name", "quantity": "number", "version": "version", "identifier": "identifier",
+    "negation": "negation", "comparison": "comparison", "quantifier": "quantifier", "modality": "modal word",
+    "answer_type": "kind of answer", "qualifier": "qualifier", "topic": "word",
+}  # fmt: skip
+"""What a person calls each kind."""
+_SENTENCES = {
+    "dropped": "The user's {kind} {turn} is missing from the rewrite.",
+    "altered": "The user's {kind} {turn} became {rewrite}.",
+    "invented": "The rewrite adds the {kind} {rewrite}, which nobody mentioned.",
+    "drifted": "The rewrite brings in {rewrite} from earlier in the conversation, which this turn did not ask for.",
+    "unresolved": "The words {any} still point to something that the rewrite does not name.",
+    "ambiguous": "The words {turn} can mean several things, and the rewrite picked one of them: {rewrite}.",
+    "malformed": "The rewriter gave no usable query.",
+    "not_a_query": "The rewriter's output is not a search query: {rewrite}.",
+    "question_lost": "Nothing of the question {turn} is left in the rewrite.",
+    "correction_lost": "The user's correction {turn} is missing from the rewrite.",
+    "language": "The rewrite is in another language than the turn.",
+    "low_trust": "The rewrite brings in {rewrite}, which no user has said.",
+    "not_checked": "This rewrite could not be fully checked.",
+}
+
+
+def _fill_sentence(fill: Fill) -> str:
+    what = f'"{fill.reference}"' if fill.reference else "What the turn leaves out"
+    return f'{what} was filled with "{fill.text}", said by the {fill.role} in message {fill.turn + 1} of the history.'
+
+
+def sentence(fault: str, kind: str | None, evidence: Sequence[Evidence]) -> str:
+    """One sentence that says what happened, with the words that show it."""
+    words = {
+        where: ", ".join(f'"{item.text}"' for item in evidence if item.where == where and item.text) or "(nothing)"
+        for where in ("turn", "rewrite")
+    }
+    anything = next((f'"{item.text}"' for item in evidence if item.text), "(nothing)")
+    template = _SENTENCES[fault]
+    if fault == "altered" and not any(item.where == "turn" for item in evidence):
+        template = "The {kind} {rewrite} is not what the user said."
+    return template.format(kind=KIND_NAMES.get(kind or "", "word"), any=anything, **words)

@@ -1,0 +1,1 @@
+"""One text, read once: what a model wrapped around it, its units, references and vocabulary."""

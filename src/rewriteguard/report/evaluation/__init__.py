@@ -1,0 +1,1 @@
+"""The page, the Markdown and the rows of an evaluation."""

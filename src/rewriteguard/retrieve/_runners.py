@@ -1,0 +1,216 @@
+"""Runs one flow in two worlds: the same coroutine with threads for synchronous callers, with tasks for asyncio.
+
+A flow is an `async def` that starts jobs and waits for them through a `Runner`. Under `ThreadRunner` nothing in it ever
+suspends, so `drive` runs it to its end without an event loop; under `TaskRunner` it is an ordinary coroutine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent import futures
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from rewriteguard.retrieve.threads import Job, ThreadLimitError, in_thread, settled
+
+T = TypeVar("T")
+Handle = futures.Future[T] | asyncio.Future[T]
+
+_GRACE = 0.05  # seconds that a cancelled task has for its clean-up before the answer goes out without it
+
+
+class Runner(Protocol):
+    """Starts jobs beside the flow and waits for them."""
+
+    def start(self, job: Job[T], *, blocking: bool, seconds: float | None = None, owner: Any = None) -> Handle[T]:
+        """Starts `job` beside the flow.
+
+        Args:
+            job: What to do.
+            blocking: Whether it would hold up an event loop.
+            seconds: How long it is waited for; None is without end.
+            owner: The function of the application that may hang; None is the guard's own work.
+        """
+        ...
+
+    async def run(self, job: Job[T], *, blocking: bool, seconds: float | None, owner: Any = None) -> Handle[T]:
+        """Runs `job` and waits for it, at most `seconds`; without a limit in the caller's own thread."""
+        ...
+
+    def here(self, job: Job[T]) -> Handle[T] | None:
+        """Runs `job`, which blocks, in the caller's own thread; None where that would hold up an event loop."""
+        ...
+
+    async def wait(self, handles: Sequence[Handle[Any]], seconds: float | None) -> None:
+        """Waits until all `handles` are done, at most `seconds`."""
+        ...
+
+    async def drop(self, handles: Iterable[Handle[Any]]) -> None:
+        """Cancels what is still running; a thread cannot be stopped, so its result is ignored."""
+        ...
+
+
+class Budget:
+    """Seconds that are left of a time limit."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = None if seconds is None else time.monotonic() + seconds
+
+    def left(self, limit: float | None = None) -> float | None:
+        """The seconds left, at most `limit`; None where neither is limited."""
+        rest = None if self._end is None else max(0.0, self._end - time.monotonic())
+        if rest is None or limit is None:
+            return limit if rest is None else rest
+        return min(rest, limit)
+
+
+async def compute(runner: Runner, work: Callable[[], T], seconds: float | None = None) -> T:
+    """What `work` returns, or raises what it raises; it is pure computation, and holds up no event loop.
+
+    Raises:
+        TimeoutError: It took more than `seconds`.
+    """
+
+    async def job() -> T:
+        return work()
+
+    handle = await runner.run(job, blocking=True, seconds=seconds)
+    error = error_of(handle)
+    if error is None:
+        return handle.result()
+    await runner.drop([handle])
+    raise error
+
+
+async def call(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
+    """What `function` returns; an awaitable is awaited, in an event loop of its own where this thread has none."""
+    value = function(*args, **keywords)
+    if not inspect.isawaitable(value):
+        return value
+    if _in_loop():
+        return await value
+    return asyncio.run(_awaited(value))
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """True where calling `function` gives an awaitable, as far as its definition says."""
+    while isinstance(function, partial):  # and nothing else that has a `func`: a mock has one at every depth
+        function = function.func
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def error_of(handle: Handle[Any]) -> Exception | None:
+    """The error of a handle: TimeoutError where it is not done, None where it has a result.
+
+    Raises:
+        BaseException: What no one should hold back, such as KeyboardInterrupt from a worker thread.
+    """
+    if not handle.done():
+        return TimeoutError("the time limit was reached")
+    error = None if handle.cancelled() else handle.exception()
+    if handle.cancelled() or isinstance(error, asyncio.CancelledError):  # by itself: nobody cancels what is waited for
+        return RuntimeError("the job was cancelled")
+    if error is None or isinstance(error, Exception):
+        return error
+    raise error
+
+
+def timed_out(handle: Handle[Any]) -> bool:
+    """True where a handle is not done, or its job was not started because too many before it hang."""
+    if not handle.done():
+        return True
+    return not handle.cancelled() and isinstance(handle.exception(), ThreadLimitError)
+
+
+class ThreadRunner:
+    """Runs jobs in daemon threads of their own, so that one that hangs holds up no other call and no exit."""
+
+    def start(
+        self,
+        job: Job[T],
+        *,
+        blocking: bool,  # noqa: ARG002 - all jobs have threads
+        seconds: float | None = None,
+        owner: Any = None,
+    ) -> Handle[T]:
+        """Starts `job` in a thread that has a copy of the context."""
+        return in_thread(job, seconds=seconds, owner=owner)
+
+    async def run(self, job: Job[T], *, blocking: bool, seconds: float | None, owner: Any = None) -> Handle[T]:
+        """Runs `job` in this thread; in one of its own where there is a limit, or an event loop runs here."""
+        if seconds is None and not _in_loop():
+            return settled(job)
+        handle = self.start(job, blocking=blocking, seconds=seconds, owner=owner)
+        await self.wait([handle], seconds)
+        return handle
+
+    def here(self, job: Job[T]) -> Handle[T] | None:
+        """Runs `job` in this thread."""
+        return settled(job)
+
+    async def wait(self, handles: Sequence[Handle[Any]], seconds: float | None) -> None:
+        """Blocks until all `handles` are done, at most `seconds`."""
+        futures.wait([handle for handle in handles if isinstance(handle, futures.Future)], seconds)
+
+    async def drop(self, handles: Iterable[Handle[Any]]) -> None:
+        """Leaves running threads to themselves."""
+
+
+class TaskRunner:
+    """Runs jobs as tasks; those that would hold up the event loop in daemon threads of their own."""
+
+    def start(self, job: Job[T], *, blocking: bool, seconds: float | None = None, owner: Any = None) -> Handle[T]:
+        """Starts `job` as a task, or in a thread that has a copy of the context."""
+        if not blocking:
+            return asyncio.ensure_future(job())
+        return asyncio.wrap_future(in_thread(job, seconds=seconds, owner=owner))
+
+    async def run(self, job: Job[T], *, blocking: bool, seconds: float | None, owner: Any = None) -> Handle[T]:
+        """Runs `job` as a task and drops it where the caller is cancelled."""
+        handle = self.start(job, blocking=blocking, seconds=seconds, owner=owner)
+        try:
+            await self.wait([handle], seconds)
+        except asyncio.CancelledError:
+            await self.drop([handle])
+            raise
+        return handle
+
+    async def wait(self, handles: Sequence[Handle[Any]], seconds: float | None) -> None:
+        """Waits until all `handles` are done, at most `seconds`."""
+        waiting = [handle for handle in handles if isinstance(handle, asyncio.Future)]
+        if waiting:
+            await asyncio.wait(waiting, timeout=seconds)
+
+    async def drop(self, handles: Iterable[Handle[Any]]) -> None:
+        """Cancels tasks and gives them a moment to clean up."""
+        running = [handle for handle in handles if isinstance(handle, asyncio.Future)]
+        for handle in running:
+            if not handle.get_loop().is_closed():  # a task of a closed loop is over, and cannot be cancelled any more
+                handle.cancel()
+                handle.add_done_callback(_retrieve)
+        await self.wait([each for each in running if not (each.done() or each.get_loop().is_closed())], _GRACE)
+
+    def here(self, job: Job[T]) -> Handle[T] | None:  # noqa: ARG002 - nothing that blocks is done in a loop's thread
+        """None: the caller's thread runs the event loop."""
+        return None
+
+
+def _in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+async def _awaited(value: Awaitable[T]) -> T:
+    return await value
+
+
+def _retrieve(handle: asyncio.Future[Any]) -> None:
+    """Reads the error of a dropped task, so that asyncio does not warn that no one did."""
+    if not handle.cancelled():
+        handle.exception()

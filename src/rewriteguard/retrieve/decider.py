@@ -1,0 +1,161 @@
+"""Who decides about a rewriter's answer, and by what rules: guard, policy, profile and telemetry of one entry point."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+from rewriteguard.errors import InputError, PipelineNotFoundError
+from rewriteguard.guard.guard import Guard
+from rewriteguard.model import arguments
+from rewriteguard.model.assessment import Profile
+from rewriteguard.model.conversation import Conversation
+from rewriteguard.model.decision import Decision, Reason
+from rewriteguard.policy.classes import Release
+from rewriteguard.policy.policy import Policy, decide_without_rewrite
+from rewriteguard.retrieve.rewriter import Answer
+from rewriteguard.telemetry import Telemetry, default_telemetry
+
+_BUILDING = Lock()
+
+
+def default_guard() -> Guard:
+    """The process-wide guard, built on first use.
+
+    Raises:
+        PipelineNotFoundError: No English spaCy pipeline is installed.
+    """
+    with _BUILDING:  # lru_cache alone would let two threads build one each
+        return _guard()
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """Who decides, by what rules, and who is told.
+
+    Raises:
+        InputError: One of them is something else.
+    """
+
+    guard: Guard
+    policy: Policy
+    profile: Profile
+    telemetry: Telemetry
+
+    def __post_init__(self) -> None:
+        for name, kind in (("guard", Guard), ("policy", Policy), ("profile", Profile), ("telemetry", Telemetry)):
+            arguments.instance(name, getattr(self, name), kind)
+
+    def warm_up(self) -> None:
+        """Pays first-call costs now; where the guard fails, it fails again at the first turn, and is contained.
+
+        Raises:
+            PipelineNotFoundError: No English spaCy pipeline is installed.
+        """
+        self.telemetry.begin(self.profile)
+        try:
+            self.guard.warm_up()
+        except PipelineNotFoundError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the guard's own failure, such as an extractor's, must break no search
+            self.telemetry.failed("guard", error)
+
+    def as_unguarded(self, conversation: Conversation) -> bool:
+        """Whether a conversation that could not be read is searched as without the guard: where its turn is no text."""
+        return self.policy.shadow or not conversation.turn.strip()
+
+    def is_released(self, conversation: Conversation, release: Release) -> bool:
+        """Whether the policy releases the turn's class so; the turn is read only where it releases any class so.
+
+        Raises:
+            Exception: What the guard raised, where it could not read the turn.
+        """
+        if self.policy.shadow or not self.policy.releases(release):
+            return False
+        found = self.guard.class_of(conversation.turn, conversation, policy=self.policy)
+        return found is not None and found.release is release
+
+    def unread(self, conversation: Conversation, answer: Answer) -> Decision:
+        """The decision where turn or history could not be read, so that nothing can be checked."""
+        policy = replace(self.policy, shadow=self.as_unguarded(conversation))
+        return decide_without_rewrite(policy, conversation.turn, Reason.GUARD_ERROR, unchecked=answer.text)
+
+    def decide(self, conversation: Conversation, answer: Answer, reference_date: date | None) -> Decision:
+        """The decision about an answer; where the guard itself fails, the original alone is searched."""
+        if answer.text is None:
+            return self._contained(conversation, answer, lambda: self._without_rewrite(conversation, answer.reason))
+        return self.checked(conversation, answer, lambda: self._decided(conversation, answer.text, reference_date))
+
+    def checked(self, conversation: Conversation, answer: Answer, decide: Callable[[], Decision]) -> Decision:
+        """What `decide` says about an answer, told as a check; where it fails, the original alone is searched."""
+        started = time.perf_counter()
+        with self.telemetry.check() as span:
+            decision = self._contained(conversation, answer, decide)
+            self.telemetry.checked(span, conversation, decision, time.perf_counter() - started)
+        return decision
+
+    def failed(self, conversation: Conversation, answer: Answer, error: Exception) -> Decision:
+        """The decision where the guard itself failed: the original alone, or in shadow mode the unchecked rewrite."""
+        self.telemetry.failed("guard", error)
+        return decide_without_rewrite(self.policy, conversation.turn, Reason.GUARD_ERROR, unchecked=answer.text)
+
+    def _decided(self, conversation: Conversation, text: Any, reference_date: date | None) -> Decision:
+        decide = self.guard.decide_all if isinstance(text, tuple) else self.guard.decide
+        return decide(
+            conversation.turn,
+            text,
+            conversation,
+            policy=self.policy,
+            profile=self.profile,
+            reference_date=reference_date,
+        )
+
+    def _without_rewrite(self, conversation: Conversation, reason: Reason) -> Decision:
+        return self.guard.decide_without_rewrite(conversation.turn, reason, conversation, policy=self.policy)
+
+    def _contained(self, conversation: Conversation, answer: Answer, decide: Callable[[], Decision]) -> Decision:
+        try:
+            return decide()
+        except Exception as error:  # noqa: BLE001 - a guard that fails must not take the search with it
+            return self.failed(conversation, answer, error)
+
+
+def decider_from(guard: Guard | None, policy: Policy | None, profile: Profile, telemetry: Telemetry | None) -> Decider:
+    """The decider that an entry point's arguments say; None is the default of each.
+
+    Raises:
+        InputError: An argument has a type that cannot be used.
+    """
+    return Decider(
+        default_guard() if guard is None else guard,
+        Policy() if policy is None else policy,
+        profile,
+        default_telemetry() if telemetry is None else telemetry,
+    )
+
+
+def notify(telemetry: Telemetry, on_decision: Callable[[Decision], Any] | None, decision: Decision) -> None:
+    """Calls the application back with a decision; what its function raises is logged and dropped."""
+    if on_decision is None:
+        return
+    try:
+        if inspect.isawaitable(on_decision(decision)):  # nobody awaits it
+            raise InputError("on_decision: expected a function that is done when it returns, got an awaitable")
+    except Exception as error:  # noqa: BLE001 - the application's callback must not break its retrieval
+        telemetry.failed("on_decision", error)
+
+
+def today_in_utc() -> date:
+    """The day that "today" means where the application does not say it."""
+    return datetime.now(UTC).date()
+
+
+@lru_cache(maxsize=1)
+def _guard() -> Guard:
+    return Guard()

@@ -1,0 +1,152 @@
+"""The lines of the triple log: one for each decision, and one for each answer that the application reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+from rewriteguard.model.assessment import SetAssessment
+from rewriteguard.model.conversation import MAX_MESSAGE, Conversation
+from rewriteguard.model.decision import Decision
+from rewriteguard.telemetry.content import UNREADABLE, Content, describe, identity_of
+from rewriteguard.telemetry.names import codes_of, dependent_of, verdict_of
+
+Row = dict[str, Any]
+
+MESSAGES = 20  # of the history that are logged: a line would grow with its conversation, and the log with its square
+_IDS = 20  # of one list that are logged, which is what an arm fetches
+_LONGEST_ID = 100  # characters; a longer text stands for itself by a hash
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What a retrieval gave.
+
+    Attributes:
+        items: What was returned, best first.
+        arms: Each arm as its `to_dict` says it, with the items that it found, best first.
+        key: What makes two items the same; None where they are compared themselves.
+    """
+
+    items: Sequence[Any]
+    arms: Sequence[tuple[Mapping[str, Any], Sequence[Any]]]
+    key: Callable[[Any], Any] | None = None
+
+
+def whole(content: Content) -> Content:
+    """The same rules for a log, which holds as much of a text as the guard reads."""
+    return replace(content, longest=MAX_MESSAGE)
+
+
+def triple_row(
+    identity: str, conversation: Conversation, decision: Decision, content: Content, told: Mapping[str, Any]
+) -> Row:
+    """The line of one decision; `told` is what the caller knows beside it: session, rewriter, profile."""
+    row = {
+        "id": identity,
+        "timestamp": _now(),
+        **told,
+        "policy": decision.policy,
+        "request_class": decision.request_class,
+        "capture": content.capture.value,
+        "verdict": verdict_of(decision),
+        "action": decision.action.value,
+        "proposed_action": decision.proposed.value,
+        "reason": decision.reason.value,
+        "reasons": codes_of(decision),
+        "dependent": dependent_of(decision),
+        "history_turns": len(conversation.history),
+    }
+    if content.inputs:
+        row["history"] = history_of(conversation, content)
+        row["original"] = content.text(conversation.turn)
+    if content.outputs:
+        row["rewrite"] = _rewrite(decision, content)
+    return row
+
+
+def found_row(retrieved: Retrieved, content: Content) -> Row:
+    """What a retrieval adds to the line of its decision."""
+    # Arms find the same items, and the redactor, which is the application's, may be slow: it gets each text once.
+    told = _Identities(retrieved.key, lru_cache(maxsize=None)(content.text))
+    arms = [_arm(arm, items, told, content) for arm, items in retrieved.arms]
+    return {"arms": arms, "results": _results(retrieved.items, told, content)}
+
+
+def answer_row(identity: str, answer: str, content: Content) -> Row:
+    """The line of the answer to the user; readers join it to the line of the same id."""
+    return {"id": identity, "timestamp": _now(), "answer": content.text(answer)}
+
+
+def history_of(conversation: Conversation, content: Content) -> list[dict[str, str]]:
+    """The last messages as they may be recorded."""
+    return [
+        {"role": message.role.value, "content": content.text(message.text)}
+        for message in conversation.history[-MESSAGES:]
+    ]
+
+
+def day_of(value: Any) -> str | None:
+    """A date or a moment as YYYY-MM-DD; None for anything else."""
+    return value.isoformat()[:10] if isinstance(value, date) else None
+
+
+def _rewrite(decision: Decision, content: Content) -> str | list[str] | None:
+    """The rewriter's output as it came, so that a later check finds the same; several are a list."""
+    assessment = decision.assessment
+    if assessment is None:
+        return None
+    if isinstance(assessment, SetAssessment):
+        return [content.text(each.raw_rewrite) for each in assessment.assessments]
+    return content.text(assessment.raw_rewrite)
+
+
+@dataclass(frozen=True, slots=True)
+class _Identities:
+    """What items are called in the log.
+
+    Attributes:
+        key: What makes two items the same; None where they are compared themselves.
+        text: A text as it may be recorded.
+    """
+
+    key: Callable[[Any], Any] | None
+    text: Callable[[str], str]
+
+    def of(self, item: Any) -> str:
+        """The item's own id, else what `key` gives where that is text or a number, else its text or a hash of that."""
+        try:
+            identity = identity_of(item)
+            if identity is None and self.key is not None:
+                own = self.key(item)
+                identity = str(own) if isinstance(own, str | int) else None
+            if identity is not None:
+                return self.text(identity)
+            kept = self.text(describe(item)[1])
+        except Exception:  # noqa: BLE001 - the item's own code, or the application's key: the line is worth more than one id
+            return UNREADABLE
+        return kept if len(kept) <= _LONGEST_ID else f"text:{_hash_of(kept)}"
+
+
+def _hash_of(text: str) -> str:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def _arm(arm: Mapping[str, Any], items: Sequence[Any], told: _Identities, content: Content) -> dict[str, Any]:
+    row = {name: arm[name] for name in ("origin", "source", "weight", "margin", "status", "error", "vetoed")}
+    if content.inputs and content.outputs:  # a query may hold words of the turn, of the rewrite, or of both
+        row["query"] = told.text(arm["query"])
+    return row | _results(items, told, content)
+
+
+def _results(items: Sequence[Any], told: _Identities, content: Content) -> dict[str, Any]:
+    ids = {"ids": [told.of(item) for item in items[:_IDS]]} if content.documents else {}
+    return {"count": len(items)} | ids
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
