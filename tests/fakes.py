@@ -18,7 +18,7 @@ from rewriteguard.model.tokens import Kind
 from rewriteguard.policy.carry import CarriedQuery, carried_query
 from rewriteguard.policy.policy import Policy, decide, decide_without_rewrite
 from rewriteguard.telemetry import recorder, spans
-from rewriteguard.telemetry.instruments import make_instruments
+from rewriteguard.telemetry.names import make_instruments
 
 HISTORY = [("user", "How do I renew a parking permit?"), ("assistant", "You renew a permit at the town desk.")]
 

@@ -8,8 +8,7 @@ from rich.console import Console
 
 from rewriteguard import Action, Verdict
 from rewriteguard.demo import run as demo
-from rewriteguard.demo.data import conversation, documents
-from rewriteguard.demo.retriever import BM25Retriever
+from rewriteguard.demo.parts import BM25Retriever, conversation, documents
 
 
 @pytest.fixture(scope="module")

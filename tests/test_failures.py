@@ -29,7 +29,7 @@ from rewriteguard.model.decision import Action
 from rewriteguard.policy.carry import carried_query
 from rewriteguard.policy.policy import Policy
 from rewriteguard.policy.weights import Weights
-from rewriteguard.retrieve import threads
+from rewriteguard.retrieve import _runners as threads
 from rewriteguard.retrieve._runners import Budget
 from rewriteguard.retrieve.rewrite import safe_rewrite
 from rewriteguard.retrieve.search import GuardedSearch, Hit

@@ -21,7 +21,7 @@ from fakes import HISTORY, FakeGuard, probe
 from rewriteguard import Calibration, GuardedSearch, HistoryError, InputError, Judge, Telemetry, TripleLog, Verdict
 from rewriteguard.audit.log import read_log
 from rewriteguard.telemetry.calibration import calibration_of
-from rewriteguard.telemetry.question import PROMPT, AnswerError, messages_of, verdict_in
+from rewriteguard.telemetry.judge import PROMPT, AnswerError, messages_of, verdict_in
 
 TURN = "And how much does a second permit cost?"
 REWRITE = "How much does a second parking permit cost?"

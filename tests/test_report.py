@@ -21,17 +21,13 @@ from statsmodels.stats.proportion import proportion_confint
 from typer.testing import CliRunner, Result
 
 from rewriteguard import Guard
-from rewriteguard.audit.log import Line, Tally, read_row
-from rewriteguard.audit.moment import moment_of
+from rewriteguard.audit.log import Line, Tally, moment_of, read_row
 from rewriteguard.cli import app
 from rewriteguard.evaluation.figure import share
 from rewriteguard.evaluation.vocabulary import UnknownWords, words_of
 from rewriteguard.model.assessment import Verdict
-from rewriteguard.report.audit.chart import HEIGHT, WIDTH, charts
-from rewriteguard.report.audit.entry import Entry, entry_of, rank
-from rewriteguard.report.audit.marks import Mark, hidden, marks_of_rewrite, marks_of_turn, pieces
-from rewriteguard.report.audit.page import Page
-from rewriteguard.report.audit.summary import Summary
+from rewriteguard.report.audit.entry import Entry, Mark, entry_of, hidden, marks_of_rewrite, marks_of_turn, pieces, rank
+from rewriteguard.report.audit.page import HEIGHT, WIDTH, Page, Summary, charts
 
 HISTORY = [
     {"role": "user", "text": "Tell me about the Corvel observatory."},

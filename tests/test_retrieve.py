@@ -13,7 +13,7 @@ from rewriteguard.errors import InputError, PipelineNotFoundError, ScopeError
 from rewriteguard.model.assessment import Verdict
 from rewriteguard.model.decision import Action
 from rewriteguard.policy.policy import Policy
-from rewriteguard.retrieve import threads
+from rewriteguard.retrieve import _runners as threads
 from rewriteguard.retrieve.rewrite import asafe_rewrite, safe_rewrite
 from rewriteguard.retrieve.search import GuardedSearch, Hit, Status
 from rewriteguard.telemetry import _contain as contain

@@ -17,7 +17,7 @@ from fakes import FakeGuard, probe
 from rewriteguard.errors import ScopeError
 from rewriteguard.guard.guard import Guard
 from rewriteguard.policy.policy import Policy
-from rewriteguard.retrieve import threads
+from rewriteguard.retrieve import _runners as threads
 from rewriteguard.retrieve.search import GuardedSearch, Hit
 
 TURNS, TIMES = 200, 10  # a turn that comes again costs the guard nothing; a call does not know the others of its turn

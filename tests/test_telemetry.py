@@ -24,7 +24,7 @@ from rewriteguard.retrieve.rewrite import asafe_rewrite, safe_rewrite
 from rewriteguard.retrieve.search import GuardedSearch
 from rewriteguard.telemetry import Telemetry, TripleLog, recorder, spans
 from rewriteguard.telemetry.content import Capture, Content, content_from
-from rewriteguard.telemetry.instruments import Instruments, make_instruments
+from rewriteguard.telemetry.names import Instruments, make_instruments
 
 TURN = "And how long takes a zebrafinch?"
 GOOD = "How long does it take to renew a quokkapermit?"

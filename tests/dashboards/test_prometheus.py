@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 
-from rewriteguard.telemetry.instruments import Instruments, make_instruments
+from rewriteguard.telemetry.names import Instruments, make_instruments
 
 watched = pytest.importorskip("metrics_app", reason="the extra `dashboards` is not installed")
 pytestmark = [

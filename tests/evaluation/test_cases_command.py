@@ -10,8 +10,8 @@ from typer.testing import CliRunner, Result
 
 from rewriteguard.cli import app
 from rewriteguard.evaluation.cases.case import Case
+from rewriteguard.evaluation.cases.draft import Lock, check_frozen, freeze
 from rewriteguard.evaluation.cases.files import SCHEMA, read_cases, write_cases
-from rewriteguard.evaluation.cases.freeze import Lock, check_frozen, freeze
 
 FERRY = Case("1", "Which ferries did not run in 2021?", human="Which ferries did not run in 2021?")
 

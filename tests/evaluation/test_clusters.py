@@ -7,8 +7,7 @@ import random
 import pytest
 
 from rewriteguard.evaluation.cases.case import Case
-from rewriteguard.evaluation.score.clusters import clusters_of
-from rewriteguard.evaluation.score.statistics import Draws, mean
+from rewriteguard.evaluation.score.statistics import Draws, clusters_of, mean
 
 
 def test_a_case_of_a_family_stays_in_its_conversation() -> None:

@@ -13,9 +13,8 @@ import Stemmer
 
 from rewriteguard.errors import CorpusError
 from rewriteguard.evaluation.cases.case import Case
-from rewriteguard.evaluation.run.bm25 import Bm25
-from rewriteguard.evaluation.run.corpus import Corpus, Passage
 from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.run.search import Bm25, Corpus, Passage
 from rewriteguard.evaluation.score.assemble import unknown_words
 from rewriteguard.telemetry.content import identity_of
 

@@ -28,7 +28,7 @@ from rewriteguard.evaluation.cases.files import read_cases, write_cases
 from rewriteguard.evaluation.evaluating import Evaluation, evaluate
 from rewriteguard.evaluation.release.release import is_accepted
 from rewriteguard.evaluation.release.rules import Rules
-from rewriteguard.evaluation.run.corpus import Corpus
+from rewriteguard.evaluation.run.search import Corpus
 from rewriteguard.model.tokens import Kind
 from rewriteguard.policy.classes import REST, Release
 from rewriteguard.retrieve.decider import default_guard
@@ -290,7 +290,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
 from rewriteguard.evaluation.cases.files import read_cases
-from rewriteguard.evaluation.run.corpus import Corpus
+from rewriteguard.evaluation.run.search import Corpus
 
 HERE = Path(__file__).parent
 CORPUS = Corpus.read({corpus!r})

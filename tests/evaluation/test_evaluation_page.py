@@ -12,16 +12,11 @@ from typing import Any
 import pytest
 
 from evaluation_sample import Sample, sample
-from rewriteguard.report.evaluation.breaks import broken_clauses, conditions, fates, kinds, turns
-from rewriteguard.report.evaluation.page import write_evaluation_page
-from rewriteguard.report.evaluation.pairs import gain_tables
+from rewriteguard.report.evaluation.page import regression_row, write_evaluation_page
 from rewriteguard.report.evaluation.report import EvaluationReport
-from rewriteguard.report.evaluation.rows import regression_row
-from rewriteguard.report.evaluation.tables import SCORES, score_tables
-from rewriteguard.report.evaluation.verdicts import headline, verdicts
-from rewriteguard.report.evaluation.words import bar, interval
-from rewriteguard.report.table import Bar, Change
-from rewriteguard.report.wording import decimal, percent, probability, signed, tied
+from rewriteguard.report.evaluation.tables import SCORES, bar, gain_tables, interval, score_tables
+from rewriteguard.report.evaluation.verdicts import broken_clauses, conditions, fates, headline, kinds, turns, verdicts
+from rewriteguard.report.table import Bar, Change, decimal, percent, probability, signed, tied
 
 HOSTILE = '</script><script>alert("x")</script><img src=x onerror=alert(1)><!-- {{ 7 * 7 }} & \u2028 </title>'
 

@@ -13,8 +13,14 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from evaluation_sample import sample
-from rewriteguard.report.evaluation.escape import prose, quoted, table_lines
-from rewriteguard.report.evaluation.markdown import write_json, write_markdown, write_summary
+from rewriteguard.report.evaluation.markdown import (
+    prose,
+    quoted,
+    table_lines,
+    write_json,
+    write_markdown,
+    write_summary,
+)
 from rewriteguard.report.evaluation.report import EvaluationReport
 from rewriteguard.report.table import Cell, Column, Table
 

@@ -11,7 +11,7 @@ from test_case_files import BARE, FULL
 
 from rewriteguard.errors import CaseError, ConditionsError
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
-from rewriteguard.evaluation.cases.freeze import Lock, check_frozen, freeze
+from rewriteguard.evaluation.cases.draft import Lock, check_frozen, freeze
 from rewriteguard.model.tokens import Kind
 
 CASES = [FULL, BARE]

@@ -9,7 +9,7 @@ import pytest
 
 from rewriteguard import Guard
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
-from rewriteguard.evaluation.score.preservation import Clause, clauses
+from rewriteguard.evaluation.score.contract import Clause, clauses
 from rewriteguard.model.tokens import Kind
 
 K = Kind

@@ -6,7 +6,7 @@ import pytest
 
 from rewriteguard.evaluation.cases.case import Case, Contract
 from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
-from rewriteguard.evaluation.score.measures import measured
+from rewriteguard.evaluation.score.runs import measured
 
 ASK = Contract(unresolved="it", readings=("the boat", "the bus"))
 

@@ -8,8 +8,7 @@ import pytest
 
 from rewriteguard import Guard
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
-from rewriteguard.evaluation.score.preservation import Clause, Fate, clauses
-from rewriteguard.evaluation.score.wording import folded, stands
+from rewriteguard.evaluation.score.contract import Clause, Fate, clauses, folded, stands
 from rewriteguard.model.tokens import Kind
 
 TIME, ENTITY, QUANTITY, NEGATION = Kind.TIME, Kind.ENTITY, Kind.QUANTITY, Kind.NEGATION

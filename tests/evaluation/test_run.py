@@ -22,11 +22,10 @@ from langchain_core.runnables import RunnableLambda
 from rewriteguard import Guard, GuardedSearch, Hit, Policy, Predicate, Profile, Release, RequestClass, Telemetry
 from rewriteguard.errors import ConditionsError, InputError, ScopeError
 from rewriteguard.evaluation.cases.case import Case, Contract
-from rewriteguard.evaluation.run.corpus import Corpus, Passage
 from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
 from rewriteguard.evaluation.run.rewriters import Rewriter
 from rewriteguard.evaluation.run.run import run
-from rewriteguard.evaluation.run.search import Searching
+from rewriteguard.evaluation.run.search import Corpus, Passage, Searching
 from rewriteguard.evaluation.run.setup import Setup
 
 DAY = date(2024, 5, 6)

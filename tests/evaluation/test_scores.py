@@ -9,11 +9,10 @@ import pytest
 
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
 from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
-from rewriteguard.evaluation.score.clusters import clusters_of
 from rewriteguard.evaluation.score.paired import Paired, paired
 from rewriteguard.evaluation.score.runs import ArmRun, arm_runs
 from rewriteguard.evaluation.score.scores import Hit, Scores, score
-from rewriteguard.evaluation.score.statistics import Draws, exact_mcnemar
+from rewriteguard.evaluation.score.statistics import Draws, clusters_of, exact_mcnemar
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
 DRAWS = Draws(resamples=200)

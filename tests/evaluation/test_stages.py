@@ -6,9 +6,8 @@ import pytest
 
 from rewriteguard.evaluation.cases.case import Case, Contract
 from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
-from rewriteguard.evaluation.score.measures import Measured
-from rewriteguard.evaluation.score.preservation import Clause, Fate
-from rewriteguard.evaluation.score.stages import first_break
+from rewriteguard.evaluation.score.contract import Clause, Fate
+from rewriteguard.evaluation.score.runs import Measured, first_break
 from rewriteguard.model.tokens import Kind
 
 FOUND, NOTHING = Measured(0.5, 0.5, 0.5), Measured()

@@ -8,7 +8,7 @@ import pytest
 
 from rewriteguard import Guard, Verdict
 from rewriteguard.evaluation.cases.case import Case, Contract
-from rewriteguard.evaluation.mutants.pointers import pointers
+from rewriteguard.evaluation.mutants.question import pointers
 from rewriteguard.evaluation.twins import Family, Judged, judge_pair, judge_pairs, shares, twins
 
 TALK = (

@@ -1,16 +1,16 @@
-"""Reads logged rewrites, those of a `TripleLog` among them, and counts what the guard found in them."""
+"""Reads logged rewrites, a `TripleLog`'s and its answers among them, and counts what the guard found in them."""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewriteguard.audit.answers import identity_in, is_answer, latest_answers
 from rewriteguard.errors import HistoryError, RewriteGuardError
 from rewriteguard.model.assessment import Profile, Verdict
 from rewriteguard.model.conversation import Conversation
@@ -22,9 +22,67 @@ if TYPE_CHECKING:
 
     from rewriteguard.model.assessment import Assessment
 
-HUMAN = "human"
 
+_LATEST = 1e11  # seconds since 1970, in the year 5138: larger numbers are milliseconds
+_YEARS = range(1971, 2200)  # in which a row can have been asked; 1970 is a clock that was never set
+_UNDATED = datetime.min.replace(tzinfo=UTC)
+HUMAN = "human"
 _log = logging.getLogger("rewriteguard")
+
+
+def moment_of(text: str | None) -> datetime | None:
+    """The moment in UTC of a date and time as ISO 8601 writes them, or of seconds or milliseconds since 1970.
+
+    None for what is no moment: no finding needs it, so that the row is read all the same. Without a zone it is in UTC.
+    """
+    if text is None:
+        return None
+    # Numbers come first: ISO 8601 also has forms of digits alone, and reads a date of long ago or of the far future in
+    # some milliseconds. Its forms of the years that count are no numbers of these years.
+    return _within_years(_of_number, text) or _within_years(_of_iso, text)
+
+
+def _within_years(read: Callable[[str], datetime], text: str) -> datetime | None:
+    try:
+        moment = read(text)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return moment if moment.year in _YEARS else None
+
+
+def _of_number(text: str) -> datetime:
+    number = float(text)
+    return datetime.fromtimestamp(number / 1000 if number > _LATEST else number, UTC)
+
+
+def _of_iso(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def is_answer(row: Mapping[str, Any]) -> bool:
+    """Whether a line holds the answer to a turn that stands on another line."""
+    return "id" in row and "answer" in row and row.keys().isdisjoint(("original", "turn", "rewrite", "verdict"))
+
+
+def identity_in(row: Mapping[str, Any]) -> str | None:
+    """The `id` of a row where that is text or a number; None for all else, which joins nothing."""
+    identity = row.get("id")
+    return str(identity) if isinstance(identity, str | int | float) and not isinstance(identity, bool) else None
+
+
+def latest_answers(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The answer to each id: of several the one of the latest `timestamp`, else the one that is read last."""
+    found: dict[str, tuple[datetime, Any]] = {}
+    for row in rows:
+        identity = identity_in(row)
+        if identity is None or not is_answer(row):
+            continue
+        timestamp = row.get("timestamp")
+        moment = moment_of(None if timestamp is None else str(timestamp)) or _UNDATED
+        if identity not in found or moment >= found[identity][0]:
+            found[identity] = moment, row["answer"]
+    return {identity: answer for identity, (_, answer) in found.items()}
 
 
 class LineError(RewriteGuardError, ValueError):

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from rewriteguard.extract import answer_type, comparison, negation, quantifier, same_for
 from rewriteguard.extract.base import Facts, Match
+from rewriteguard.extract.entity import is_typo
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.language.words import Word
 from rewriteguard.model.tokens import Kind, ProtectedToken
 from rewriteguard.reading.text import Reading
-from rewriteguard.reading.vocabulary import Vocabulary, is_content, is_typo
+from rewriteguard.reading.vocabulary import Vocabulary, is_content
 
 _WORDED = frozenset({Kind.ENTITY, Kind.TOPIC, Kind.IDENTIFIER, Kind.QUALIFIER})
 _NUMBERED = frozenset({Kind.QUANTITY, Kind.VERSION, Kind.IDENTIFIER})

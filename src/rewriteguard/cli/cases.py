@@ -15,18 +15,17 @@ import rewriteguard
 from rewriteguard.cli.console import ERR, OUT, check_targets, fail, json_text, printable
 from rewriteguard.errors import CaseError, RewriteGuardError
 from rewriteguard.evaluation.cases.agreement import agreement as agreement_of
+from rewriteguard.evaluation.cases.draft import Lock
 from rewriteguard.evaluation.cases.draft import draft as draft_of
 from rewriteguard.evaluation.cases.files import SCHEMA, read_cases, write_cases
-from rewriteguard.evaluation.cases.freeze import Lock
 from rewriteguard.evaluation.twins import judge_pair, shares
 from rewriteguard.evaluation.twins import twins as twins_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rewriteguard.evaluation.cases.agreement import Choices
+    from rewriteguard.evaluation.cases.agreement import Choices, Disagreement
     from rewriteguard.evaluation.cases.case import Case
-    from rewriteguard.evaluation.cases.differences import Disagreement
     from rewriteguard.evaluation.figure import Figure
 
 app = typer.Typer(no_args_is_help=True, help="Writes, compares and freezes the cases of an evaluation.")

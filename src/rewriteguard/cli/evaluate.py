@@ -115,11 +115,11 @@ class _Tools:
     def __init__(self) -> None:
         load = importlib.import_module
         self.cases = load("rewriteguard.evaluation.cases.files")
-        self.freeze = load("rewriteguard.evaluation.cases.freeze")
+        self.freeze = load("rewriteguard.evaluation.cases.draft")
         self.rules = load("rewriteguard.evaluation.release.rules")
         self.guard = load("rewriteguard.guard.guard")
         self.policy = load("rewriteguard.policy.policy")
-        self.corpus = load("rewriteguard.evaluation.run.corpus")
+        self.corpus = load("rewriteguard.evaluation.run.search")
         self.evaluating = load("rewriteguard.evaluation.evaluating")
         self.report = load("rewriteguard.report.evaluation.report")
         self.page = load("rewriteguard.report.evaluation.page")

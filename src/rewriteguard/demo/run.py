@@ -10,9 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from rich.table import Table
 from rich.text import Text
 
-from rewriteguard.demo.data import conversation, documents
-from rewriteguard.demo.retriever import BM25Retriever
-from rewriteguard.demo.rewriter import CONDENSE_PROMPT, RecordedRewriter
+from rewriteguard.demo.parts import CONDENSE_PROMPT, BM25Retriever, RecordedRewriter, conversation, documents
 from rewriteguard.demo.spans import record, tree
 from rewriteguard.guard.guard import Guard
 from rewriteguard.integrations.langchain import guard_history_aware_retriever
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
     from rich.console import Console
 
-    from rewriteguard.demo.data import Turn
+    from rewriteguard.demo.parts import Turn
     from rewriteguard.model.decision import Decision
 
 _DEPTH = 10

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rewriteguard.evaluation.comparing import Compared, compare
     from rewriteguard.evaluation.evaluating import Evaluation, evaluate
     from rewriteguard.evaluation.release.rules import Rules
-    from rewriteguard.evaluation.run.corpus import Corpus
     from rewriteguard.evaluation.run.rewriters import Rewriter
+    from rewriteguard.evaluation.run.search import Corpus
 
 __all__ = [
     "Case",
@@ -36,7 +36,7 @@ _MODULES = {
     "cases.case": ("Case", "Constraint", "Contract"),
     "cases.files": ("read_cases", "write_cases"),
     "comparing": ("Compared", "compare"),
-    "run.corpus": ("Corpus",),
+    "run.search": ("Corpus",),
     "evaluating": ("Evaluation", "evaluate"),
     "run.rewriters": ("Rewriter",),
     "release.rules": ("Rules",),

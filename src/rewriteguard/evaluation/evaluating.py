@@ -11,21 +11,21 @@ from typing import Any, Unpack
 
 from rewriteguard.errors import ConditionsError, InputError
 from rewriteguard.evaluation.cases.case import Case
-from rewriteguard.evaluation.plain import plain
+from rewriteguard.evaluation.figure import plain
 from rewriteguard.evaluation.release.classes import groups_of
 from rewriteguard.evaluation.release.policy_file import policy_file
 from rewriteguard.evaluation.release.release import ReleaseDecision, is_accepted, releases
 from rewriteguard.evaluation.release.rules import Rules
 from rewriteguard.evaluation.run.conditions import Conditions
-from rewriteguard.evaluation.run.corpus import Corpus
 from rewriteguard.evaluation.run.fingerprint import digest
 from rewriteguard.evaluation.run.journal import conditions_of
 from rewriteguard.evaluation.run.outcome import Outcome
 from rewriteguard.evaluation.run.run import Progress, outcomes
+from rewriteguard.evaluation.run.search import Corpus
 from rewriteguard.evaluation.run.setup import K, Settings, Setup
 from rewriteguard.evaluation.score.assemble import assemble, unknown_words
-from rewriteguard.evaluation.score.measures import should_ask
 from rewriteguard.evaluation.score.results import Group, Results
+from rewriteguard.evaluation.score.runs import should_ask
 from rewriteguard.policy.policy import Policy
 
 JOURNAL = "run.jsonl"

@@ -1,12 +1,27 @@
-"""One measured figure with its denominator and its interval."""
+"""One measured figure with its denominator and its interval, and the protocol's values as plain JSON."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from enum import Enum
 from math import sqrt
 from typing import Any
 
 _Z = 1.959963984540054  # 97.5 % of a normal distribution lie below
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON knows it: dataclasses and mappings as objects by name, tuples as lists, enums by value."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(plain(key)): plain(item) for key, item in value.items()}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,7 @@ from rewriteguard.evaluation.cases.case import Case, Contract
 from rewriteguard.evaluation.figure import Figure
 from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, holds
 from rewriteguard.evaluation.mutants.mutants import controls, mutants
-from rewriteguard.evaluation.mutants.pointers import pointers
-from rewriteguard.evaluation.mutants.words import WORDS
+from rewriteguard.evaluation.mutants.question import WORDS, pointers
 from rewriteguard.model.assessment import Verdict
 
 if TYPE_CHECKING:

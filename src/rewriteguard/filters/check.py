@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from rewriteguard.extract.base import Facts
-from rewriteguard.filters.backing import Backing, backing
+from rewriteguard.extract.quantity.numbers import number_at
+from rewriteguard.filters.backing import Backing, Mention, backing, mention_of, places_of, stated, supports_value
 from rewriteguard.filters.bounds import days_of
 from rewriteguard.filters.claims import Claim, claims_of, fault_of_form, with_ranges
 from rewriteguard.filters.finding import FilterAssessment, FilterViolation, verdict_of
-from rewriteguard.filters.limit import asks_for
-from rewriteguard.filters.mentions import stated, supports_value
-from rewriteguard.filters.rivals import rivals_of
 from rewriteguard.filters.shape import (
     comparator_of,
     fault_of_shape,
@@ -24,14 +23,117 @@ from rewriteguard.filters.shape import (
     unsaid_alternatives,
 )
 from rewriteguard.filters.tree import Branch, Leaf, Node, fields_of, read_tree
+from rewriteguard.language import lexicon
 from rewriteguard.language.words import Word
 from rewriteguard.model.conversation import Role
 from rewriteguard.model.tokens import Evidence, Kind, ProtectedToken
 from rewriteguard.reading.text import Past, Reading
 from rewriteguard.reading.vocabulary import Vocabulary, is_content
 
+_BESIDES = lexicon.words("filters", "besides")
+_REQUESTS, _FIRST, _RESULTS = (
+    lexicon.words("filters", key) for key in ("requests", "first_of_results", "names_of_results")
+)
+_NOUNS = frozenset({"NOUN", "PROPN"})
+_COUNTS = frozenset({"", "=", "~", "<="})  # "exactly 5", "about 5", "up to 5"
 MAX_LIMIT = 20
 """The cap of a limit unless another is given: as many as an arm fetches where lists are fused."""
+
+
+def rivals_of(
+    claim: Claim, said: Backing, then: Reading, claims: Sequence[Claim], turn: Reading
+) -> tuple[str, tuple[ProtectedToken, ...]]:
+    """The rule that an earlier name breaks, and the names of the turn that show it; an empty rule where none does.
+
+    A name behind the same preposition takes its place; one in "What about Malmö?" may. A name that the filter has in
+    another field takes no one's place, nor does any beside "also".
+
+    Args:
+        claim: A value that the turn does not mention.
+        said: What the earlier message says of it.
+        then: The earlier message.
+        claims: What the filter claims.
+        turn: The user's own turn.
+    """
+    names = [token for token in said.tokens if token.kind is Kind.ENTITY]
+    elsewhere = [w for each in claims if each.leaf.attribute != claim.leaf.attribute for w in each.words]
+    taken = places_of([*elsewhere, *claim.words], turn.words)
+    free = [t for t in turn.tokens if t.kind is Kind.ENTITY and not any(w in taken for w in turn.words_of(t))]
+    rivals = [token for token in free if mention_of(turn.words_of(token), turn) is not Mention.EXCLUDED]
+    if claim.excluded or not names or any(w.lower in _BESIDES for w in turn.words):
+        return "", ()
+    own = {_link(token, then) for token in names} - {""}
+    same = tuple(token for token in rivals if _link(token, turn) in own)
+    if same:
+        return "altered.value", same
+    alone = tuple(token for token in rivals if _begins(token, turn))
+    return ("not_checked.replaced", alone) if alone else ("", ())
+
+
+def _link(token: ProtectedToken, reading: Reading) -> str:
+    """The small word in front of a name, articles left out; empty where there is none."""
+    before = [w for w in _before(token, reading) if w.lower not in ("the", "a", "an")]
+    return before[-1].lower if before and not is_content(before[-1]) else ""
+
+
+def _begins(token: ProtectedToken, reading: Reading) -> bool:
+    """True where a turn has no more than "And" or "What about" in front of a name."""
+    before = _before(token, reading)
+    return _link(token, reading) in ("", "and", "about", "or", "but") and not any(map(is_content, before))
+
+
+def _before(token: ProtectedToken, reading: Reading) -> list[Word]:
+    return [w for w in reading.words if w.end <= token.start]
+
+
+def asks_for(limit: int, reading: Reading, used: Collection[ProtectedToken] = ()) -> bool:
+    """True where a text asks for `limit` results: "top 5", "show me 5 surveys", "the 5 newest", "5 results".
+
+    Args:
+        limit: The number.
+        reading: The text; one that was not parsed says it by the words beside the number alone.
+        used: What a filter has taken up; those numbers count something else.
+    """
+    return any(
+        _value(word, reading) == limit
+        and not any(token.start <= word.start < token.end for token in used)
+        and (_is_beside(word, reading) or _is_requested(word, reading))
+        for word in reading.words
+    )
+
+
+def _value(word: Word, reading: Reading) -> int | None:
+    """What a word counts; None where it is no number, or part of a date, a version, a code or a measure."""
+    if word.lower == "couple":
+        return 2
+    for token in reading.tokens:
+        if token.start <= word.start < token.end and token.kind is not Kind.TOPIC:
+            plain = token.kind is Kind.QUANTITY and token.value.isdigit() and token.relation in _COUNTS
+            return int(token.value) if plain else None
+    number = number_at(reading.text, word.start)
+    return int(number.value) if number is not None and number.value.denominator == 1 else None
+
+
+def _is_beside(word: Word, reading: Reading) -> bool:
+    """True right behind "top" or right before "results"; beside a superlative too."""
+    sides = [(a, b) for a, b in pairwise(reading.words) if word in (a, b)]
+    return any(
+        (other.lower in _FIRST and other.i < word.i)
+        or (other.lemma in _RESULTS and other.i > word.i)
+        or other.tag in ("JJS", "RBS")
+        for pair in sides
+        for other in pair
+        if other is not word
+    )
+
+
+def _is_requested(word: Word, reading: Reading) -> bool:
+    """True for what a request asks for: "give me 3 films", "3 films"; not "5 star hotels", "flats with 3 rooms"."""
+    head = reading.words[word.head] if word.dep == "nummod" else word
+    if any(between.pos in _NOUNS for between in reading.words[word.i + 1 : head.i]):
+        return False
+    begins = word.i == 0 and head.dep == "ROOT" and head.tag == "NNS"
+    return begins or (head.dep == "dobj" and reading.words[head.head].lemma in _REQUESTS)
 
 
 def assess_filter(

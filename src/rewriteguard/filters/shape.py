@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from rewriteguard.filters.backing import Backing
+from rewriteguard.filters.backing import Backing, places_of, stated
 from rewriteguard.filters.claims import Claim, attribute_words, fault_of_form
 from rewriteguard.filters.finding import FilterViolation
-from rewriteguard.filters.mentions import places_of, stated
 from rewriteguard.filters.tree import Branch, Leaf, Node, field_name, leaves
 from rewriteguard.language.words import Word
 from rewriteguard.model.tokens import Kind, ProtectedToken, in_turn

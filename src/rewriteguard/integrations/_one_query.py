@@ -15,11 +15,10 @@ from rewriteguard.model.assessment import Profile
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Action, Decision
 from rewriteguard.policy.policy import Policy
-from rewriteguard.retrieve._runners import call
+from rewriteguard.retrieve._runners import call, drive
 from rewriteguard.retrieve.decider import Decider, decider_from, notify, today_in_utc
 from rewriteguard.retrieve.rewrite import asafe_rewrite, safe_rewrite
 from rewriteguard.retrieve.rewriter import Answer, rewritten_text
-from rewriteguard.retrieve.threads import drive
 from rewriteguard.telemetry import Span, Telemetry
 
 

@@ -1,7 +1,8 @@
-"""Finds the fixed phrases of a word list at a place in a text."""
+"""Finds the words and fixed phrases of a word list in a text."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from rewriteguard.language import lexicon
@@ -9,11 +10,21 @@ from rewriteguard.language.words import Word
 
 Table = Mapping[str, tuple[tuple[str, ...], ...]]
 """Phrases by their first word, longest first."""
-
 END_MARKS = frozenset({".", "?", "!", "...", "..", "…", ";"})
 """Marks that end a sentence."""
 SOFT_MARKS = frozenset({",", ":", "-", "--", ".", "!", "?", "...", ";"})
 """Marks that stand between the parts of a sentence, or end it."""
+
+
+def find_words(words: str, text: str) -> tuple[int, int] | None:
+    """Start and end of the first place where `words` stand as they are, else in any case; never within longer ones."""
+    if not words:
+        return None
+    # A border is asked for only where the words themselves begin or end with a letter or digit.
+    before, after = (r"(?<!\w)" if words[:1].isalnum() else "", r"(?!\w)" if words[-1:].isalnum() else "")
+    pattern = before + re.escape(words) + after
+    found = re.search(pattern, text) or re.search(pattern, text, re.IGNORECASE)
+    return None if found is None else found.span()
 
 
 def table(name: str) -> Table:

@@ -14,10 +14,92 @@ from rewriteguard.language import lexicon
 from rewriteguard.language.words import Word
 from rewriteguard.model.conversation import Role
 from rewriteguard.model.tokens import Kind
-from rewriteguard.reading.antecedent import NOUNS, has_antecedent, has_clause_before, has_noun_before, is_expletive
 from rewriteguard.reading.text import Past, Reading
 from rewriteguard.reading.units import Unit, UnitKind
 from rewriteguard.reading.vocabulary import is_content
+
+NOUNS = frozenset({"NOUN", "PROPN"})
+_EXPLETIVE = lexicon.words("reference", "expletive_after")
+_PERSONS = lexicon.words("reference", "persons")
+_SINGULAR = lexicon.words("reference", "singular")
+_PLURAL = lexicon.words("reference", "plural")
+_PLACES = lexicon.words("reference", "places")
+_OTHERS = lexicon.words("reference", "others")
+_SETS: dict[str, list[tuple[str, ...]]] = {}
+_ORDINALS: dict[str, int] = dict(lexicon.section("reference")["ordinals"])
+_RELATIONAL = lexicon.words("reference", "relational")
+_DEMONSTRATIVES = lexicon.words("reference", "demonstratives")
+_COUNTED = lexicon.words("reference", "counted")
+_RELATIVE = lexicon.words("reference", "relative_after")
+_PERIODS = lexicon.words("reference", "periods")
+_NOT_ONE_AFTER = lexicon.words("reference", "not_one_after")
+_NOT_OTHER_BEFORE = lexicon.words("reference", "not_other_before")
+_NOT_OTHER_AFTER = lexicon.words("reference", "not_other_after")
+_ACCEPTS = lexicon.words("regions", "accepts")
+_FEW = 2  # content words
+_FRAGMENT = 2  # content words; a longer verbless run names its topic well enough to stand alone
+
+
+def has_antecedent(reading: Reading, i: int, pronoun: str) -> bool:
+    """True where an earlier noun of the text can be what the pronoun at `i` stands for."""
+    words = reading.words
+    possessive = words[i].dep == "poss"
+    clause = _clause(words, i)
+    before = [
+        w for w in words[:i]
+        if w.pos in NOUNS and is_content(w) and not _is_asked_for(words, w.i) and not reading.regions.is_filler(w.i)
+        # A pronoun and what it stands for are not arguments of one verb, unless the pronoun owns something.
+        and (possessive or _clause(words, w.i) != clause)
+    ]  # fmt: skip
+    if pronoun in _PERSONS:
+        return any(w.pos == "PROPN" or w.text[0].isupper() for w in before if w.i > 0) or any(
+            w.dep in {"nsubj", "nsubjpass"} for w in before
+        )
+    if pronoun in {"it", "its", "itself"}:
+        return any(w.tag in {"NN", "NNP"} and w.dep != "compound" for w in before)
+    return bool(before)
+
+
+def has_noun_before(words: Sequence[Word], i: int) -> bool:
+    """True where a content noun stands before `i`."""
+    return any(w.pos in NOUNS and is_content(w) for w in words[:i])
+
+
+def has_clause_before(words: Sequence[Word], i: int) -> bool:
+    """True where a clause with a noun and a verb of its own stands before: "that" may be it."""
+    before = words[: max(0, i - 1)]
+    return any(w.pos in NOUNS and w.dep == "nsubj" for w in before) and any(w.dep in {"ccomp", "advcl"} for w in before)
+
+
+def is_expletive(words: Sequence[Word], i: int) -> bool:
+    """True for an "it" that stands for nothing: "it rains", "does it take long to", "it seems"."""
+    window = words[i + 1 : i + 5]
+    if not window or words[i].lower == "its":
+        return words[i].dep == "expl"
+    weather = any(w.lower in {"rain", "rains", "rained", "snow", "snows"} for w in window[:2])
+    clause = any(w.lower in {"to", "that", "if", "for"} for w in window) and any(w.lower in _EXPLETIVE for w in window)
+    before = words[i - 2 : i] if i >= 2 else words[:i]
+    told = any(w.lower in {"make", "makes", "find"} for w in before)
+    seeming = window[0].lower in {"sounds", "seems", "appears", "looks"}
+    return weather or clause or told or seeming or words[i].dep == "expl"
+
+
+def _clause(words: Sequence[Word], i: int) -> int:
+    """The verb whose clause the word at `i` stands in; the root of its sentence where there is none."""
+    seen = 0
+    while words[i].head != i and seen < len(words):
+        i, seen = words[i].head, seen + 1
+        if words[i].pos in {"VERB", "AUX"} and words[i].dep not in {"aux", "auxpass"}:
+            return i
+    return i
+
+
+def _is_asked_for(words: Sequence[Word], i: int) -> bool:
+    """True for the noun of "what priority does it have": it is sought, and no antecedent."""
+    k = i
+    while k > 0 and words[k - 1].pos in {"NOUN", "ADJ", "PROPN"}:
+        k -= 1
+    return k > 0 and words[k - 1].lower in {"what", "which", "much", "many", "whose"}
 
 
 class Pointer(StrEnum):
@@ -45,26 +127,11 @@ class Reference:
     last: int
 
 
-_SINGULAR = lexicon.words("reference", "singular")
-_PLURAL = lexicon.words("reference", "plural")
-_PLACES = lexicon.words("reference", "places")
-_OTHERS = lexicon.words("reference", "others")
-_SETS: dict[str, list[tuple[str, ...]]] = {}
 for _phrase in lexicon.phrases("reference", "sets"):
     _SETS.setdefault(_phrase.split()[0], []).append(tuple(_phrase.split()))
-_ORDINALS: dict[str, int] = dict(lexicon.section("reference")["ordinals"])
-_RELATIONAL = lexicon.words("reference", "relational")
-_DEMONSTRATIVES = lexicon.words("reference", "demonstratives")
-_COUNTED = lexicon.words("reference", "counted")
-_RELATIVE = lexicon.words("reference", "relative_after")
-_PERIODS = lexicon.words("reference", "periods")
-_NOT_ONE_AFTER = lexicon.words("reference", "not_one_after")
-_NOT_OTHER_BEFORE = lexicon.words("reference", "not_other_before")
-_NOT_OTHER_AFTER = lexicon.words("reference", "not_other_after")
-_ACCEPTS = lexicon.words("regions", "accepts")
+
+
 _BARE_NOUNS = frozenset({Pointer.DEFINITE, Pointer.RELATIONAL})
-_FEW = 2  # content words
-_FRAGMENT = 2  # content words; a longer verbless run names its topic well enough to stand alone
 
 
 def open_references(reading: Reading, past: Past) -> tuple[Reference, ...]:

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import rewriteguard
-from rewriteguard.report.wording import percent
+from rewriteguard.report.table import percent
 
 if TYPE_CHECKING:
     from typing import TextIO

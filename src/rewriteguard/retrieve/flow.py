@@ -16,11 +16,9 @@ from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Action, Decision, Origin, Reason
 from rewriteguard.policy.classes import Release
 from rewriteguard.retrieve._runners import Budget, Handle, Runner, compute
-from rewriteguard.retrieve.arms import Arm, Landed, Searcher, Status, copied
+from rewriteguard.retrieve.arms import Arm, Flight, Landed, Searcher, Status, copied
 from rewriteguard.retrieve.decider import notify, today_in_utc
-from rewriteguard.retrieve.flight import Flight
-from rewriteguard.retrieve.fuse import Fused, fuse, margins
-from rewriteguard.retrieve.identity import identities
+from rewriteguard.retrieve.fuse import Fused, fuse, identities, margins
 from rewriteguard.retrieve.request import Plan, Request, Result, limits_of
 from rewriteguard.retrieve.rewrite import is_off, while_reading
 from rewriteguard.retrieve.rewriter import Answer, ask_rewriter

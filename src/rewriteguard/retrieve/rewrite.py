@@ -15,10 +15,9 @@ from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Decision, Reason
 from rewriteguard.policy.classes import Release
 from rewriteguard.policy.policy import Policy
-from rewriteguard.retrieve._runners import Handle, Runner, TaskRunner, ThreadRunner, compute
+from rewriteguard.retrieve._runners import Handle, Runner, TaskRunner, ThreadRunner, compute, drive
 from rewriteguard.retrieve.decider import Decider, decider_from
 from rewriteguard.retrieve.rewriter import Answer, ask_for, ask_rewriter, kept
-from rewriteguard.retrieve.threads import drive
 from rewriteguard.telemetry import Telemetry
 
 

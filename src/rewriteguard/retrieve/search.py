@@ -14,14 +14,13 @@ from rewriteguard.model.assessment import Profile
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Decision
 from rewriteguard.policy.policy import Policy
-from rewriteguard.retrieve._runners import TaskRunner, ThreadRunner, is_async
+from rewriteguard.retrieve._runners import TaskRunner, ThreadRunner, drive, is_async
 from rewriteguard.retrieve.arms import Arm, Status
 from rewriteguard.retrieve.decider import decider_from
 from rewriteguard.retrieve.flow import hedged_search
 from rewriteguard.retrieve.fuse import Hit
 from rewriteguard.retrieve.request import Plan, Request, Result, Source
 from rewriteguard.retrieve.rewriter import ask_for, kept
-from rewriteguard.retrieve.threads import drive
 from rewriteguard.telemetry import Telemetry
 
 __all__ = ["Arm", "GuardedSearch", "Hit", "Result", "Status"]

@@ -4,10 +4,9 @@ from rewriteguard.telemetry._contain import warn_once
 from rewriteguard.telemetry.calibration import Calibration
 from rewriteguard.telemetry.host import Host
 from rewriteguard.telemetry.judge import Judge
-from rewriteguard.telemetry.log import Retrieved
+from rewriteguard.telemetry.log import Retrieved, TripleLog
 from rewriteguard.telemetry.recorder import Telemetry, default_telemetry
 from rewriteguard.telemetry.spans import Span, below
-from rewriteguard.telemetry.triple_log import TripleLog
 
 __all__ = [
     "Calibration",

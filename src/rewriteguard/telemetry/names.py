@@ -1,24 +1,58 @@
-"""Every span, metric and attribute name, and the attribute sets of spans and metrics."""
+"""Every span, metric and attribute name, the attribute sets of both, and the instruments of the metrics."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
+
+from opentelemetry import metrics
 
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Action, Decision, Reason
+from rewriteguard.telemetry import names
 from rewriteguard.telemetry.content import UNREADABLE, Capture, Content, as_json, describe
 
 Value = str | bool | int | float | Sequence[str] | Sequence[float]
 Attributes = dict[str, Value]
-
 _DOCUMENTS = 10  # a span keeps 128 attributes and drops the oldest
 _MESSAGES = 10
-
 _WORD = re.compile(r"\w+")
+EVALUATION_EVENT = "gen_ai.evaluation.result"
+CANCELLED = "rewriteguard.cancelled"
+ERROR_TYPE = "error.type"
+ARM = "rewriteguard.arm"
+SOURCE = "rewriteguard.search.source"
+PARTIAL = "rewriteguard.partial"
+FAILED_ARMS = "rewriteguard.failed_arms"
+DECISIONS = "rewriteguard.decisions"
+VIOLATIONS = "rewriteguard.violations"
+ERRORS = "rewriteguard.errors"
+FORBIDDEN_HITS = "rewriteguard.forbidden_hits"
+CHECK_DURATION = "rewriteguard.check.duration"
+RETRIEVE_DURATION = "rewriteguard.retrieve.duration"
+LENGTH_RATIO = "rewriteguard.rewrite.length_ratio"
+ARM_OVERLAP = "rewriteguard.arm_overlap"
+JUDGEMENTS = "rewriteguard.judgements"
+# The labels of decisions about rewriters that failed, which alerts count.
+FAILURES: tuple[dict[str, str | bool], ...] = tuple(
+    {
+        "verdict": "none",
+        "action": Action.FALL_BACK.value,
+        "proposed_action": Action.FALL_BACK.value,
+        "reason": reason.value,
+        "dependent": False,
+    }
+    for reason in (Reason.REWRITER_ERROR, Reason.REWRITER_TIMEOUT)
+)
+CHECK_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
+RETRIEVE_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+RATIO_BUCKETS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
+SHARE_BUCKETS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 class SpanName(StrEnum):
@@ -41,41 +75,6 @@ FIXED: Mapping[SpanName, Mapping[str, str]] = {
     SpanName.SEARCH: {"openinference.span.kind": "RETRIEVER", "gen_ai.operation.name": "retrieval"},
     SpanName.FUSE: {"openinference.span.kind": "RERANKER", "gen_ai.operation.name": "retrieval"},
 }
-
-EVALUATION_EVENT = "gen_ai.evaluation.result"
-CANCELLED = "rewriteguard.cancelled"
-ERROR_TYPE = "error.type"
-ARM = "rewriteguard.arm"
-SOURCE = "rewriteguard.search.source"
-PARTIAL = "rewriteguard.partial"
-FAILED_ARMS = "rewriteguard.failed_arms"
-
-DECISIONS = "rewriteguard.decisions"
-VIOLATIONS = "rewriteguard.violations"
-ERRORS = "rewriteguard.errors"
-FORBIDDEN_HITS = "rewriteguard.forbidden_hits"
-CHECK_DURATION = "rewriteguard.check.duration"
-RETRIEVE_DURATION = "rewriteguard.retrieve.duration"
-LENGTH_RATIO = "rewriteguard.rewrite.length_ratio"
-ARM_OVERLAP = "rewriteguard.arm_overlap"
-JUDGEMENTS = "rewriteguard.judgements"
-
-# The labels of decisions about rewriters that failed, which alerts count.
-FAILURES: tuple[dict[str, str | bool], ...] = tuple(
-    {
-        "verdict": "none",
-        "action": Action.FALL_BACK.value,
-        "proposed_action": Action.FALL_BACK.value,
-        "reason": reason.value,
-        "dependent": False,
-    }
-    for reason in (Reason.REWRITER_ERROR, Reason.REWRITER_TIMEOUT)
-)
-
-CHECK_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
-RETRIEVE_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-RATIO_BUCKETS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
-SHARE_BUCKETS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def verdict_of(decision: Decision) -> str:
@@ -298,3 +297,43 @@ def _violation(told: dict[str, Any], content: Content) -> dict[str, Any]:
 def _added(turn: str, rewrite: str) -> int:
     """The number of words of the rewrite that the turn does not have."""
     return sum((Counter(_WORD.findall(rewrite.casefold())) - Counter(_WORD.findall(turn.casefold()))).values())
+
+
+@dataclass(frozen=True, slots=True)
+class Instruments:
+    """The counters and histograms."""
+
+    decisions: metrics.Counter
+    violations: metrics.Counter
+    errors: metrics.Counter
+    forbidden_hits: metrics.Counter
+    judgements: metrics.Counter
+    check_duration: metrics.Histogram
+    retrieve_duration: metrics.Histogram
+    length_ratio: metrics.Histogram
+    arm_overlap: metrics.Histogram
+
+
+@lru_cache(maxsize=1)
+def instruments() -> Instruments:
+    """The instruments. The API hands out stand-ins that become real as soon as a provider is set."""
+    return make_instruments(metrics.get_meter("rewriteguard"))
+
+
+def make_instruments(meter: metrics.Meter) -> Instruments:
+    """The instruments of one meter, with advice on the buckets of each histogram."""
+
+    def histogram(name: str, unit: str, buckets: Sequence[float], text: str) -> metrics.Histogram:
+        return meter.create_histogram(name, unit, text, explicit_bucket_boundaries_advisory=buckets)
+
+    return Instruments(
+        decisions=meter.create_counter(names.DECISIONS, "{decision}", "Decisions by verdict, action and reason."),
+        violations=meter.create_counter(names.VIOLATIONS, "{violation}", "Findings by fault, kind and severity."),
+        errors=meter.create_counter(names.ERRORS, "{error}", "Errors by type and stage."),
+        forbidden_hits=meter.create_counter(names.FORBIDDEN_HITS, "{document}", "Hits that admit= vetoed, by arm."),
+        judgements=meter.create_counter(names.JUDGEMENTS, "{judgement}", "A judge's verdicts by the guard's verdict."),
+        check_duration=histogram(names.CHECK_DURATION, "s", names.CHECK_BUCKETS, "Time of one check."),
+        retrieve_duration=histogram(names.RETRIEVE_DURATION, "s", names.RETRIEVE_BUCKETS, "Time of one retrieval."),
+        length_ratio=histogram(names.LENGTH_RATIO, "1", names.RATIO_BUCKETS, "Length of the rewrite over the turn's."),
+        arm_overlap=histogram(names.ARM_OVERLAP, "1", names.SHARE_BUCKETS, "Jaccard index of original and rewrite."),
+    )

@@ -6,7 +6,8 @@ Nothing here can break a retrieval: every method contains what goes wrong inside
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Any
 from uuid import uuid4
 
@@ -14,19 +15,89 @@ from opentelemetry import context as otel_context
 
 from rewriteguard.model import arguments
 from rewriteguard.model.assessment import Profile, Verdict
-from rewriteguard.model.conversation import Conversation
+from rewriteguard.model.conversation import Conversation, text_from
 from rewriteguard.model.decision import Decision, Reason
 from rewriteguard.telemetry import names
-from rewriteguard.telemetry._contain import contained, log
-from rewriteguard.telemetry.content import Capture, content_from, encodable
+from rewriteguard.telemetry._contain import contained, log, warn_once
+from rewriteguard.telemetry.content import Capture, Content, content_from, encodable
 from rewriteguard.telemetry.host import Host
-from rewriteguard.telemetry.instruments import instruments
-from rewriteguard.telemetry.judge import Judge, Outcome
-from rewriteguard.telemetry.keeper import Keeper
-from rewriteguard.telemetry.log import Retrieved, day_of, whole
-from rewriteguard.telemetry.names import Attributes, SpanName
+from rewriteguard.telemetry.judge import Judge, Outcome, messages_of
+from rewriteguard.telemetry.log import (
+    Retrieved,
+    Row,
+    TripleLog,
+    answer_row,
+    day_of,
+    found_row,
+    history_of,
+    triple_row,
+    whole,
+)
+from rewriteguard.telemetry.names import Attributes, SpanName, instruments
 from rewriteguard.telemetry.spans import Span, current_trace_id
-from rewriteguard.telemetry.triple_log import TripleLog
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Writes decisions and answers to the log, and has a sample of the decisions judged.
+
+    Attributes:
+        content: What may be recorded.
+        log: Where the lines go; None keeps none.
+        judge: Who is asked; None asks nobody.
+        failed: Gets the stage and the error of what went wrong.
+        judged: Gets the guard's verdict and what the judge said, in a thread of the judge.
+    """
+
+    content: Content
+    log: TripleLog | None
+    judge: Judge | None
+    failed: Callable[[str, Exception], None]
+    judged: Callable[[Verdict, Outcome], None]
+
+    def keep(
+        self,
+        identity: str,
+        conversation: Conversation,
+        decision: Decision,
+        told: Mapping[str, Any],
+        retrieved: Callable[[], Retrieved] | None,
+    ) -> None:
+        """Writes the line of a decision, and has it judged where it is in the sample."""
+
+        def row() -> Row:
+            found = {} if retrieved is None else found_row(retrieved(), self.content)
+            return triple_row(identity, conversation, decision, self.content, told) | found
+
+        self._write(row)
+        self._sample(identity, conversation, decision)
+
+    def answer(self, identity: str, answer: Any) -> None:
+        """Writes the line of an answer, where outputs may be recorded."""
+        if self.content.outputs:
+            self._write(lambda: answer_row(identity, text_from(answer, "answer"), self.content))
+
+    def _write(self, build: Callable[[], Row]) -> None:
+        if self.log is None:
+            return
+        try:
+            self.log.write(build())
+        except Exception as error:  # noqa: BLE001 - a full disk, or text that cannot be read, must not break a retrieval
+            self.failed("log", error)
+            warn_once(f"the triple log misses lines: {type(error).__name__}")
+
+    def _sample(self, identity: str, conversation: Conversation, decision: Decision) -> None:
+        judge, found = self.judge, decision.assessment
+        if judge is None or found is None or not judge.wants(identity, found.verdict):
+            return
+        if not self.content.readable:
+            warn_once("the judge is not asked: the words may not be recorded")
+        elif judge.calibration is None:
+            warn_once("the judge is not asked: it is not calibrated")
+        else:
+            turn, rewrite = self.content.text(conversation.turn), self.content.text(found.rewrite)
+            messages = messages_of(turn, rewrite, history_of(conversation, self.content))
+            judge.ask_later(messages, partial(self.judged, found.verdict))
 
 
 class Telemetry:

@@ -9,16 +9,28 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
+from types import MappingProxyType
+from typing import Any
 
-from rewriteguard.check.foreign.calendar import MONTHS, NUMERALS, WEEKDAYS, number_of
+from dateparser.data.date_translation_data import de, es, fr, it, ja, ko, nl, pt, ru, zh
+
 from rewriteguard.language.detect import LATIN
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
+_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+           "december")  # fmt: skip
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_LATIN: dict[str, Any] = {"de": de, "es": es, "fr": fr, "it": it, "nl": nl, "pt": pt, "ru": ru}
+_EAST: dict[str, Any] = {"ja": ja, "ko": ko, "zh": zh}
+_SHORTEST = 5  # letters of a weekday's name that stands alone; shorter ones are other words too ("so", "mar", "dom")
+_NOT_DAYS = frozenset({"terça", "quarta", "quinta", "sexta", "segunda"})  # ordinals as well
+_DIGITS = {c: i for i, c in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2}
+_TENS = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
+NUMERALS = "".join((*_DIGITS, *_TENS))
+"""The characters of Chinese and Japanese numerals."""
 Found = tuple[Kind, str] | None
 _FLAGS = re.VERBOSE | re.IGNORECASE
 _CJK = rf"(?: \d{{1,4}} | [{NUMERALS}]{{1,4}} )"
-_MONTH = "|".join(sorted(MONTHS, key=lambda name: (-len(name), name)))
-_WEEKDAY = "|".join(sorted((re.escape(name) for name in WEEKDAYS), key=lambda name: (-len(name), name)))
 _COUNTED = "日月天年时時点點分人名个個回次周週岁歳枚本台泊号晚张張円元折件页頁층"
 _ORDINAL = r"\d | 番目 | [つ個人回]目 | 번째 | [ºª°]"  # the second one is named instead
 _SCALES = {"千": 1_000, "万": 10_000, "萬": 10_000, "億": 10**8, "亿": 10**8, "만": 10_000, "억": 10**8}
@@ -26,6 +38,49 @@ _SCALES = {"千": 1_000, "万": 10_000, "萬": 10_000, "億": 10**8, "亿": 10**
 _CAPITALS = frozenset({"da", "es", "fr", "it", "nl", "no", "pt", "sv"})
 _LONGEST_ACRONYM = 5  # letters; longer words in capitals are said aloud: "URGENTE"
 _HEADLINE_WORDS = 4  # fewer may all be names
+_EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_NEAR = r"(?: (?:er|º|°|ª|\.)? \s (?:de\s|d')? )"
+_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]{2,40} (?: -[A-Za-z\u00c0-\u024f]{1,40} ){0,3}", re.VERBOSE)
+
+
+def _calendar_names(modules: dict[str, Any], keys: tuple[str, ...], shortest: int) -> dict[str, int]:
+    return {
+        name.casefold(): number
+        for module in modules.values()
+        for number, key in enumerate(keys)
+        for name in module.info[key]
+        if len(name) >= shortest and name.casefold() not in _NOT_DAYS and name[0].isalpha()
+    }
+
+
+# A month counts only beside a day or a year, so that three letters are enough; the languages do not disagree on them.
+MONTHS = MappingProxyType({name: number + 1 for name, number in _calendar_names(_LATIN, _MONTHS, 3).items()})
+"""Number of each month, by its name in folded case."""
+
+
+WEEKDAYS = MappingProxyType(_calendar_names(_LATIN, _WEEKDAYS, _SHORTEST) | _calendar_names(_EAST, _WEEKDAYS, 2))
+"""Number of each weekday, Monday 0, by its name in folded case."""
+
+
+def number_of(numeral: str) -> int:
+    """The number of digits or of a Chinese or Japanese numeral: 14, 十四 and 一四 are fourteen."""
+    if numeral.isdecimal():
+        return int(numeral)
+    total = section = digit = 0
+    for character in numeral:
+        if character in _DIGITS:
+            digit = digit * 10 + _DIGITS[character]
+        elif character == "万":
+            total, section, digit = (total + section + digit or 1) * 10_000, 0, 0
+        else:
+            section, digit = section + (digit or 1) * _TENS[character], 0
+    return total + section + digit
+
+
+_MONTH = "|".join(sorted(MONTHS, key=lambda name: (-len(name), name)))
+
+
+_WEEKDAY = "|".join(sorted((re.escape(name) for name in WEEKDAYS), key=lambda name: (-len(name), name)))
 
 
 def literals_of(text: str, language: str) -> tuple[ProtectedToken, ...]:
@@ -68,9 +123,6 @@ def _date(m: re.Match[str]) -> Found:
     if month is None or not 1 <= month <= 12 or not 1 <= (day or 1) <= 31 or (year or 1000) < 1000:
         return None
     return Kind.TIME, f"{year or '-'}-{month:02}" + (f"-{day:02}" if day else "")
-
-
-_EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def _day_and_month(m: re.Match[str]) -> Found:
@@ -136,7 +188,6 @@ def _counted(m: re.Match[str]) -> Found:
     return None if number == 1 and m["counter"] in "个個" else (Kind.QUANTITY, str(number))  # 一个: an article
 
 
-_NEAR = r"(?: (?:er|º|°|ª|\.)? \s (?:de\s|d')? )"
 _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Found]], ...] = (
     (re.compile(r"(?: https?:// | www\. ) [!-~]{3,200} | [\w.+-]{1,64}@[\w.-]{3,64}", _FLAGS), _address),
     (
@@ -190,7 +241,6 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Found]], ...] = (
         _counted,
     ),
 )
-_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]{2,40} (?: -[A-Za-z\u00c0-\u024f]{1,40} ){0,3}", re.VERBOSE)
 
 
 def _names(text: str, language: str) -> Iterable[ProtectedToken]:

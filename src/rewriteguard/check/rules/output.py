@@ -1,11 +1,11 @@
-"""Is the rewriter's output a query at all: no loop, no answer, no counter-question, in the language of the turn?"""
+"""Is the rewriter's output a query at all: no loop, answer, counter-question or query syntax that nobody wrote?"""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
-from rewriteguard.check.rules.syntax import syntax_findings
 from rewriteguard.check.view import language_of_turn
 from rewriteguard.language import lexicon
 from rewriteguard.language.detect import are_apart, language_of
@@ -15,6 +15,25 @@ from rewriteguard.reading.text import Past, Reading
 from rewriteguard.reading.units import UnitKind
 from rewriteguard.reading.vocabulary import is_content
 
+# Lucene and its kin, SQL, JSON filters, and marks that make a link or an address. Prose has none of them.
+_SYNTAX = re.compile(
+    r"""
+      (?P<operator> (?<![\w.&/-]) (?<!,\s) (?: AND | OR | NOT | NEAR | XOR ) (?![\w.&/-]) )   # not "Portland, OR"
+    | (?P<field>    (?<![\w/?&.]) [A-Za-z][\w.-]{1,30} (?: (?: [=:!]?= | =~ ) [\w"'*(\[] | [<>]=? \d ) )   # year>=2020
+    | (?P<range>    [\[{] [^\[\]{}]{1,60} \s TO \s [^\[\]{}]{1,60} [\]}] )
+    | (?P<wild>     \*:\* | (?<!\S) \* (?!\S) | (?<![\w*]) \w{2,30} \* (?![\w*]) )
+    | (?P<weight>   (?<!\w) [^\W\d_]{3,30} [\^~] \d )
+    | (?P<sign>     (?<!\S) [-+] [^\W\d_]{3,30} (?!\S) )                      # -colour
+    | (?P<statement> ['"] \s? ; | ; \s? -- | (?<=\s) \|\| (?=\s) | (?<=\s) && (?=\s) )
+    | (?P<object>   [{}] )
+    | (?P<link>     \] \( | \[ \. \] | hxxps? \[? :// )
+    | (?P<address>  (?<![\w.]) (?: @ [^\W\d_] [\w-]{2,38} | \# [^\W\d_]{1,30} (?: - \w{1,30} ){1,4} ) )   # not #Hashtag
+    """,
+    re.VERBOSE,
+)
+# One of these is in each of them, and few rewrites hold one.
+_SIGNS = re.compile(r"[=<>*^~;|&{}\[\]@#+-]")
+_WORDS = ("AND", "OR", "NOT", "NEAR", "XOR", "hxxp")
 _ANSWERS = lexicon.phrases("query", "answers")
 _TALKED_ABOUT = lexicon.phrases("query", "talked_about")
 _TALKS = lexicon.words("query", "talks")
@@ -28,6 +47,18 @@ _LOOP_WORDS, _LOOP_SHARE = 40, 0.25  # a query of 40 words in which three of fou
 _LOOKALIKES = frozenset("аеорсухіјѕһԁԛԝАВЕКМНОРСТУХІЈЅονκιαρυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
 _DISGUISE = 2
 _REPEATED_SHARE = 0.9  # of the content words of an earlier question
+
+
+def syntax_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Finding]:
+    """Operators, filters, wildcards, links and addresses that stand neither in the turn nor in what a user said."""
+    if not (_SIGNS.search(rewrite.text) or any(word in rewrite.text for word in _WORDS)):
+        return
+    said = "\n".join([turn.text, *(message.text for message in past.by(Role.USER).messages)])
+    spoken = f" {' '.join(turn.text.casefold().split())} "
+    for match in _SYNTAX.finditer(rewrite.text):
+        words = match["operator"] and f" {match['operator'].casefold()} "
+        if match[0] not in said and not (words and words in spoken):  # capitals of a spoken "or" are the writer's style
+            yield Finding("low_trust.syntax", Kind.IDENTIFIER, (Evidence("rewrite", match[0], *match.span()),))
 
 
 def form_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Finding]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from rewriteguard.check.sources import source_of_words
 from rewriteguard.check.view import Scene, lower_of, new_words, phrases_of, reference_evidence, run_evidence
 from rewriteguard.language import lexicon
-from rewriteguard.language.phrase_search import find_words
+from rewriteguard.language.phrases import find_words
 from rewriteguard.language.words import Word
 from rewriteguard.model.assessment import Fill
 from rewriteguard.model.conversation import Message, Role

@@ -10,8 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rewriteguard.audit.answers import is_answer
-from rewriteguard.audit.log import LineError, read_object
+from rewriteguard.audit.log import LineError, is_answer, read_object
 from rewriteguard.audit.replacing import replacing
 from rewriteguard.errors import CaseError
 from rewriteguard.evaluation.cases.case import Case

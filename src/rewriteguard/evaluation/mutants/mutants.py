@@ -7,47 +7,42 @@ guard is imported.
 from __future__ import annotations
 
 from rewriteguard.errors import InputError
-from rewriteguard.evaluation.mutants import (
-    answers,
-    codes,
-    degrees,
-    denials,
-    modals,
-    names,
-    numbers,
-    order,
-    qualifiers,
-    questions,
-    seeds,
-)
-from rewriteguard.evaluation.mutants import same_meaning as formats
-from rewriteguard.evaluation.mutants import small_words as quantifiers
-from rewriteguard.evaluation.mutants import values as dates
+from rewriteguard.evaluation.mutants import names, seeds
 from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind
 from rewriteguard.evaluation.mutants.question import is_vague, read
+from rewriteguard.evaluation.mutants.questions import answer_edits, question_edits
+from rewriteguard.evaluation.mutants.same_meaning import acronyms, fillers, formats, orders, synonyms
+from rewriteguard.evaluation.mutants.small_words import (
+    comparison_edits,
+    modal_edits,
+    negation_edits,
+    qualifier_edits,
+    quantifier_edits,
+)
+from rewriteguard.evaluation.mutants.values import code_edits, date_edits, number_edits
 
 __all__ = ["Edit", "Mutant", "MutantKind", "controls", "mutants"]
 
 _EDITS = (
-    dates.edits,
-    numbers.edits,
+    date_edits,
+    number_edits,
     names.edits,
-    codes.edits,
-    denials.edits,
-    degrees.edits,
-    quantifiers.edits,
-    modals.edits,
-    answers.edits,
-    qualifiers.edits,
-    questions.edits,
+    code_edits,
+    negation_edits,
+    comparison_edits,
+    quantifier_edits,
+    modal_edits,
+    answer_edits,
+    qualifier_edits,
+    question_edits,
     seeds.edits,
 )
 _CONTROLS = (
-    formats.formats,
-    formats.acronyms,
-    formats.synonyms,
-    order.fillers,
-    order.orders,
+    formats,
+    acronyms,
+    synonyms,
+    fillers,
+    orders,
     seeds.controls,
     seeds.fronted,
 )

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question
-from rewriteguard.evaluation.mutants.question import Ask, ask, context_names
-from rewriteguard.evaluation.mutants.words import WORDS, any_of
+from rewriteguard.evaluation.mutants.question import WORDS, Ask, any_of, ask, context_names
 
 _LISTS = WORDS["names"]
 _TOLD = re.compile(

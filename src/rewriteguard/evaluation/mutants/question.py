@@ -1,19 +1,24 @@
-"""Reads a question for editing: where its names are, what is shielded, and where its asking clause stands."""
+"""Reads a question for editing: word lists, names, what is shielded, where clauses, subjects and pointers stand."""
 
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files
+from typing import Any
 
 from rewriteguard.evaluation.mutants.mutant import Question, Span, holds
-from rewriteguard.evaluation.mutants.words import WORDS, any_of, whole
 
+WORDS: dict[str, Any] = tomllib.loads(
+    files("rewriteguard.evaluation.mutants").joinpath("en.toml").read_text(encoding="utf-8")
+)
+"""The lists of `en.toml`, by section."""
 _SHIELD = WORDS["shield"]
 _PLAIN = frozenset(_SHIELD["plain"])
 _MONTHS = frozenset(month.casefold() for month in _SHIELD["months"])
-_VAGUE = whole(_SHIELD["vague"])
-
 _QUOTED = re.compile(
     r"""
     "[^"]{1,200}" | “[^”]{1,200}” | (?<!\w)'[^']{1,200}'(?!\w) | (?<!\w)‘[^’]{1,200}’(?!\w) | \([^)]{1,200}\)
@@ -31,12 +36,6 @@ _NAME = re.compile(
 )
 _WIDE = re.compile(r"\s(?:in|on|a|for|and|to|with|by)\s|\s(?:in|on|for|to|with|by)\sthe\s|,\s")
 _BESIDE = re.compile(r"\d[\d,.-]{0,6}\s\Z"), re.compile(r"(?:['’]s)?\s\d{1,3}\b(?!\s?(?:%|,|[a-z]))")
-_EXCLUSION = re.compile(
-    rf"(?<!\w)(?:{any_of(_SHIELD['exclusions'])})\b[^,?]{{1,300}}?"
-    r"(?=,\s{1,3}(?:what|who|where|when|how|did|does|do|is|are|was|were|has|have|which|any)\b"
-    r"|\s(?:What|Who|How|Did|Are|Is|Were|Was)\b|\?|\Z)",
-    re.IGNORECASE,
-)
 _SENTENCE = re.compile(r"(?<![A-Z]\.)(?<!\b[A-Z]r\.)(?<!\bvs\.)(?<!\bSt\.)(?<=[.?!])[\"”’]?\s{1,3}(?=[A-Z\"“'‘])")
 _ASK = re.compile(
     r"""
@@ -47,6 +46,34 @@ _ASK = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _LEAD = re.compile(r"^(?:In|Besides|Aside|Apart|Other|Along|During|After|Before|Since|Except)\b[^,?]{1,200},\s")
+_POINTERS = frozenset(WORDS["twins"]["pointers"])
+_IDLE = tuple(re.compile(pattern, re.VERBOSE) for pattern in WORDS["twins"]["idle"])
+_WORD = re.compile(r"[a-z]+")
+_PRONOUN = re.compile(r"\s(?:i|you|we|they|he|she|it)(?=\s[a-z])", re.IGNORECASE)
+_GROUP = re.compile(
+    r"\s(?:the|his|her|their)\s(?:band|group|album|team|song|film|movie|family|members|company|fans|people|critics)(?=\s[a-z])"
+)
+
+
+def any_of(words: Iterable[str]) -> str:
+    """An alternation of the words, longest first, for use inside a larger expression."""
+    return "|".join(re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word)))
+
+
+def whole(words: Iterable[str]) -> re.Pattern[str]:
+    """An expression that finds the words as whole words, whatever their case."""
+    return re.compile(rf"(?<![\w'’-])(?P<word>{any_of(words)})(?![\w'’-])", re.IGNORECASE)
+
+
+_VAGUE = whole(_SHIELD["vague"])
+
+
+_EXCLUSION = re.compile(
+    rf"(?<!\w)(?:{any_of(_SHIELD['exclusions'])})\b[^,?]{{1,300}}?"
+    r"(?=,\s{1,3}(?:what|who|where|when|how|did|does|do|is|are|was|were|has|have|which|any)\b"
+    r"|\s(?:What|Who|How|Did|Are|Is|Were|Was)\b|\?|\Z)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,3 +217,37 @@ def _lower_case_names(text: str, context: str) -> list[Span]:
         if " " in name and holds(text, name)
         for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
     ]
+
+
+def pointers(text: str) -> frozenset[str]:
+    """The words that point outside the text, in lower case.
+
+    Left out are those that only fill a place or join clauses: "is it possible to", "I heard that", "are there". Where
+    the form can be either, they are left out too: a twin that means the same as its question would blame the guard.
+    """
+    text = text.lower().replace("’", "'")
+    idle = {found.start(1) for pattern in _IDLE for found in pattern.finditer(text)}
+    return _POINTERS & {found[0] for found in _WORD.finditer(text) if found.start() not in idle}
+
+
+_VERB = re.compile(
+    rf"\s(?P<verb>{any_of(WORDS['verbs']['plain'])})(?=\s|\?|$)(?!\s(?:take\splace|against\s[^?]{{1,40}}\stake\b))"
+)
+
+
+def verb_after_subject(question: Question, clause: Ask) -> int | None:
+    """The offset of the main verb after "did", "does" or "do" and its subject; None where that is not plain.
+
+    The subject must be one name, a pronoun, or a plain group such as "the band".
+    """
+    if clause.aux not in ("did", "does", "do"):
+        return None
+    ends = [end for start, end in question.names if start == clause.body + 1]
+    for pattern in (_PRONOUN, _GROUP):
+        match = pattern.match(question.text, clause.body)
+        ends += [match.end()] if match else []
+    for end in ends:
+        verb = _VERB.match(question.text, end)
+        if verb and verb.end() <= clause.end:
+            return verb.start("verb")
+    return None

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question, replaced
-from rewriteguard.evaluation.mutants.question import ask
-from rewriteguard.evaluation.mutants.words import WORDS
+from rewriteguard.evaluation.mutants.question import WORDS, ask
 
 
 def edits(question: Question) -> Iterator[Mutant]:

@@ -1,13 +1,13 @@
-"""Edits of dates: left out, another year, month or day, the other side of a date, and a date that nobody gave."""
+"""Edits of values: dates, numbers with their bounds and units, versions and identifiers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
-from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question
-from rewriteguard.evaluation.mutants.question import Ask, ask
-from rewriteguard.evaluation.mutants.words import WORDS, any_of
+from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question, holds, like
+from rewriteguard.evaluation.mutants.question import WORDS, Ask, any_of, ask
 
 _MONTHS: list[str] = WORDS["shield"]["months"]
 _MONTH = any_of(_MONTHS)
@@ -39,9 +39,50 @@ _MANY_YEARS = 3
 _BOUND = re.compile(r"\b(?:is|was|are|were|born|made|place|died|written|released|recorded|published|held)\s\Z")
 _TIMELESS = re.compile(r"\b(?:when|after|before|while|during|in the|time|be|siblings|children|hobbies|mean|ever)\b|,")
 _OFFSETS = (3, -3, 4, -4, 6, -6, 7, -7, 11, -11, 13, -13)
+_WORDS: list[str] = WORDS["numbers"]["words"]
+_ORDINALS: list[str] = WORDS["numbers"]["ordinals"]
+_NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}}){{1,3}}|\d{{1,9}}(?:\.\d{{1,3}})?|{any_of(_WORDS)})"
+_CARDINAL = re.compile(
+    rf"""
+    (?<![\w.,/:#–-])(?<!\bno\s)(?<!\bno\.\s)(?<!number\s)(?<!stage\s)(?<!episode\s)(?P<currency>[$€£])?(?P<number>{_NUMBER})
+    (?P<scale>\s?(?:million|billion|thousand|hundred|percent|per\scent|%))?
+    (?P<behind>-[a-z]{{3,12}}|\s[a-z-]{{3,20}})?(?![\w/:–]|-\d|[.,]\d)
+    """,
+    re.VERBOSE,
+)
+_ORDINAL = re.compile(rf"(?<![\w-])(?P<number>{any_of(_ORDINALS)})\s(?P<behind>[a-z]{{3,20}})(?![\w-])")
+_YEAR_NUMBER = re.compile(r"(?:1[5-9]|20)\d\d")
+_BOUND_WORDS = re.compile(
+    rf"(?<![\w-])(?P<bound>{any_of(a for a, _ in WORDS['bounds']['flip'])})\s(?P<number>[$€£]?{_NUMBER})(?!\w)",
+    re.IGNORECASE,
+)
+_UNIT = re.compile(
+    rf"(?<![\w.,-])(?P<number>{_NUMBER})\s?(?P<unit>{any_of(a for a, _ in WORDS['units']['other'])})(?![\w-])(?!\sold)"
+)
+_IN_UNITS = re.compile(r"(?<=\sin\s)(?P<unit>kilometers|kilometres|miles|kg|pounds|dollars|euros|feet)(?=\s?\?)")
+_RATE = re.compile(rf"(?<![\w-])(?P<unit>{any_of(a for a, _ in WORDS['units']['rates'])})(?![\w-])")
+_SPAN = re.compile(r"\s(?:years|months|weeks|days|hours|minutes|decades)\b")
+_SECOND = re.compile(r"\ssecond\s(?:world|language|degree|thoughts)")
+_VERSION = re.compile(
+    r"""
+    (?P<word>\b(?:version|release|v\.?)\s?|(?<=[A-Za-z]\s))(?P<version>\d{1,3}(?:\.\d{1,3}){1,3})(?![\w.]*\w)(?!\s?%)
+    (?!\s(?:million|billion|percent|thousand))
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_IDENTIFIER = re.compile(
+    r"""
+    (?<![\w.,$€£/-])(?P<id>\#\d{3,10} | CVE-\d{4}-\d{4,6} | [A-Z]{1,6}[-_]?\d{2,10}(?:-[A-Z0-9]{1,4})?
+    | \d{3,8}-[A-Z]{1,3} | (?:[A-Z]{2,6}\s)(?=\d{3,6}\b)\d{3,6})(?![\w/]|-\d|['’]s\sto)
+    """,
+    re.VERBOSE,
+)
+_IN_PLACE = re.compile(
+    r"\s(?:for|in|of|with|on|under)\s(?:the\s)?(?:(?!with\s|for\s|under\s)[a-z]{3,12}\s)?(?:no\.\s)?\Z"
+)
 
 
-def edits(question: Question) -> Iterator[Mutant]:
+def date_edits(question: Question) -> Iterator[Mutant]:
     """The mutants of the dates of a question, in the order of the text."""
     years = len(_YEARS.findall(question.text))
     if years > _MANY_YEARS:
@@ -130,3 +171,127 @@ def _invent(question: Question, clause: Ask) -> Iterator[Mutant]:
     rest = question.text[clause.body : clause.end]
     if clause.aux in ("did", "didn't") and not _TIMELESS.search(rest):
         yield question.replace(MutantKind.DATE, Edit.INVENT, (clause.end, clause.end), f" in {year}", year)
+
+
+def number_edits(question: Question) -> Iterator[Mutant]:
+    """The mutants of the numbers, bounds and units of a question."""
+    for match in _CARDINAL.finditer(question.text):
+        if question.free(*match.span("number")) and _counts(match):
+            yield from _cardinal(question, match)
+    for match in _ORDINAL.finditer(question.text):
+        if question.free(*match.span()) and not _SECOND.match(question.text, match.start() - 1 if match.start() else 0):
+            after = question.pick([o for o in _ORDINALS[:4] if o != match["number"]], "ordinal")
+            if after:
+                yield question.replace(MutantKind.NUMBER, Edit.ALTER, match.span("number"), after, match["number"])
+    yield from _bounds(question)
+    yield from _units(question)
+
+
+def _counts(match: re.Match[str]) -> bool:
+    """True for a number that counts or measures something: no year, no list number, no pronoun."""
+    behind = (match["behind"] or "").strip(" -")
+    marked = match["currency"] or match["scale"]
+    if _YEAR_NUMBER.fullmatch(match["number"]) and not marked:
+        return False
+    return bool(marked or (behind and behind not in WORDS["numbers"]["not_counted"]))
+
+
+def _cardinal(question: Question, match: re.Match[str]) -> Iterator[Mutant]:
+    old = match["number"]
+    if old in _WORDS:
+        options = [w for w in _WORDS if w != old and abs(_WORDS.index(w) - _WORDS.index(old)) < 6]
+    else:
+        value = float(old.replace(",", ""))
+        changed = [value * 2, value * 3, value + 4, value + 7]
+        options = [_written(v, old) for v in changed if _written(v, old) != old]
+    after = question.pick(options, old)
+    if after:
+        yield question.replace(MutantKind.NUMBER, Edit.ALTER, match.span("number"), after, old)
+    written = old.replace(",", "")
+    others = [
+        n
+        for n in _numbers(question.context)
+        if (n in _WORDS) == (old in _WORDS) and n.replace(",", "") != written and not holds(question.text, n)
+    ]
+    if others:
+        other = others[question.draw(len(others), "context")]
+        yield question.replace(MutantKind.NUMBER, Edit.ALTER, match.span("number"), other, old)
+
+
+def _numbers(context: str) -> list[str]:
+    """The numbers that the conversation counts or measures something with, each once, in the order of the text."""
+    return list(dict.fromkeys(match["number"] for match in _CARDINAL.finditer(context) if _counts(match)))
+
+
+def _written(value: float, model: str) -> str:
+    """`value` written as `model` is."""
+    places = len(model.partition(".")[2])
+    return f"{value:,.{places}f}" if "," in model or value >= 100_000 else f"{value:.{places}f}"
+
+
+def _bounds(question: Question) -> Iterator[Mutant]:
+    flip: dict[str, str] = dict(WORDS["bounds"]["flip"])
+    for match in _BOUND_WORDS.finditer(question.text):
+        if question.free(*match.span()):
+            word = match["bound"].lower()
+            if word in ("over", "under") and _SPAN.match(question.text, match.end()):
+                continue
+            start, end = match.span("bound")
+            after = like(match["bound"], flip[word])
+            yield question.replace(MutantKind.BOUND, Edit.ALTER, (start, end), after, word)
+            if (
+                not re.search(r"\b(?:go|went|get|ran?|take)\s\Z", question.text[:start])
+                and question.text[match.end() :][:1] == " "
+            ):
+                yield question.drop(MutantKind.BOUND, (start, end), word)
+
+
+def _units(question: Question) -> Iterator[Mutant]:
+    other: dict[str, str] = dict(WORDS["units"]["other"])
+    rates: dict[str, str] = dict(WORDS["units"]["rates"])
+    other |= {"kilometers": "miles", "kilometres": "miles"}
+    for pattern, table in ((_UNIT, other), (_IN_UNITS, other), (_RATE, rates)):
+        for match in pattern.finditer(question.text):
+            if question.free(*match.span()):
+                unit = match["unit"]
+                yield question.replace(MutantKind.UNIT, Edit.ALTER, match.span("unit"), table[unit], unit)
+
+
+def code_edits(question: Question) -> Iterator[Mutant]:
+    """The mutants of the versions and identifiers that the question names."""
+    for match in _VERSION.finditer(question.text):
+        old = match["version"]
+        if not match["word"].strip() and not re.search(r"[A-Z]\w*\s\Z", question.text[: match.start("version")]):
+            continue
+        after = next((version for version in _versions(old) if not question.known(version)), None)
+        if after:
+            yield question.replace(MutantKind.VERSION, Edit.ALTER, match.span("version"), after, old)
+        start = match.start("word")
+        placed = _IN_PLACE.search(question.text[:start]) if match["word"].strip() else None
+        yield question.drop(MutantKind.VERSION, (placed.start() + 1 if placed else start, match.end()), old)
+    for match in _IDENTIFIER.finditer(question.text):
+        old = match["id"]
+        after = question.pick(_codes(old), old)
+        if after:
+            yield question.replace(MutantKind.IDENTIFIER, Edit.ALTER, match.span("id"), after, old)
+        placed = _IN_PLACE.search(question.text[: match.start()])
+        if placed and re.match(r"\s?(?:[?,]|\Z)", question.text[match.end() :]):
+            yield question.drop(MutantKind.IDENTIFIER, (placed.start() + 1, match.end()), old)
+
+
+def _versions(old: str) -> list[str]:
+    """Other versions, the ones that are easily confused first: 3.10 and 3.1, 2.4 and 4.2."""
+    parts = old.split(".")
+    last = parts[-1]
+    shorter = [".".join([*parts[:-1], last[:-1]])] if len(last) > 1 else [f"{old}0"] if last != "0" else []
+    options = [*shorter, ".".join(reversed(parts)), ".".join([*parts[:-1], str(int(last) + 3)])]
+    return [option for option in options if option != old]
+
+
+def _codes(old: str) -> list[str]:
+    """The code with another last digit, and with its last two different digits swapped."""
+    digits = [i for i, c in enumerate(old) if c.isdigit()]
+    last = digits[-1]
+    changed = old[:last] + str((int(old[last]) + 3) % 10) + old[last + 1 :]
+    swapped = [old[:i] + old[j] + old[i] + old[j + 1 :] for i, j in pairwise(digits) if j == i + 1 and old[i] != old[j]]
+    return [changed, *swapped[-1:]]

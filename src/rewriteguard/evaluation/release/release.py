@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rewriteguard.evaluation.plain import plain
-from rewriteguard.evaluation.release.checks import Check, measured, words_of
-from rewriteguard.evaluation.release.held import Held, Reason
+from rewriteguard.evaluation.figure import plain
+from rewriteguard.evaluation.release.checks import Check, Held, Reason, measured, words_of
 from rewriteguard.evaluation.release.rules import VETOES, Bounds, Measure, Rules
 from rewriteguard.evaluation.run.outcome import Arm
 from rewriteguard.evaluation.score.results import ArmResult, GroupResult, Results

@@ -11,7 +11,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from rewriteguard.errors import PolicyError, RulesError
-from rewriteguard.evaluation.plain import plain
+from rewriteguard.evaluation.figure import plain
 from rewriteguard.policy.classes import REST, Predicate, Release, check_classes, check_name
 from rewriteguard.policy.file import predicate_from
 from rewriteguard.policy.toml_table import Table, read_table

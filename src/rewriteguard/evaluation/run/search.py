@@ -1,19 +1,152 @@
-"""Any search in one form: a query and a number of documents go in, documents with ids and scores come out."""
+"""Any search in one form, queries in and scored documents out; and the built-in one, BM25 over a JSONL corpus."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from rewriteguard.errors import InputError
+import bm25s
+import numpy as np
+import Stemmer
+
+from rewriteguard.errors import CorpusError, InputError
 from rewriteguard.evaluation.run.fingerprint import described
+from rewriteguard.evaluation.vocabulary import words_of
 from rewriteguard.integrations.langchain.keywords import own_count, require_keywords
-from rewriteguard.retrieve._runners import call
+from rewriteguard.retrieve._runners import call, drive
 from rewriteguard.retrieve.fuse import Hit
 from rewriteguard.retrieve.search import takes_k
-from rewriteguard.retrieve.threads import drive
 from rewriteguard.telemetry.content import describe, identity_of
+
+_K1 = 1.2
+_B = 0.75
+
+
+class Bm25:
+    """Ranks texts by BM25 (k1 1.2, b 0.75) over English stems without English stop words.
+
+    The same texts and query always give the same ranking. It may be searched from several threads.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._size = len(texts)
+        self._index = bm25s.BM25(k1=_K1, b=_B)
+        tokens = _tokens(list(texts))
+        self._empty = not tokens.vocab or not any(len(each) for each in tokens.ids)
+        if not self._empty:
+            self._index.index(tokens, show_progress=False)
+
+    def search(self, query: str, k: int) -> list[tuple[int, float]]:
+        """Place and score of the best `k` texts that share a stem with the query, best first."""
+        if self._empty:
+            return []
+        tokens = _tokens([query])
+        words = {place: word for word, place in tokens.vocab.items()}
+        known = self._index.get_tokens_ids([words[each] for each in tokens.ids[0]])
+        if not len(known):
+            return []
+        scores = self._index.get_scores_from_ids(known)
+        k = min(k, self._size)
+        least = max(np.partition(scores, -k)[-k], np.finfo(scores.dtype).tiny)
+        places = np.flatnonzero(scores >= least)
+        best = places[np.argsort(-scores[places], kind="stable")][:k]
+        return [(int(place), float(scores[place])) for place in best]
+
+
+def _tokens(texts: list[str]) -> Any:
+    # A stemmer of its own for each call: PyStemmer's keep a cache that threads must not share.
+    return bm25s.tokenize(texts, stopwords="en", stemmer=Stemmer.Stemmer("english"), show_progress=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One document of the corpus."""
+
+    id: str
+    text: str
+    title: str = ""
+
+    @property
+    def indexed(self) -> str:
+        """What is searched: title and text."""
+        return f"{self.title}\n{self.text}" if self.title else self.text
+
+
+class Corpus:
+    """A corpus that can be searched: `corpus(query, k=10)` gives hits with BM25 scores, best first.
+
+    Equal scores are in the order of the corpus. Passages that share no word with the query are not found.
+
+    Args:
+        passages: The documents; no id twice.
+        fingerprint: Names the state of the corpus; None is the digest of the passages.
+
+    Raises:
+        CorpusError: Two passages have one id.
+    """
+
+    def __init__(self, passages: Sequence[Passage], fingerprint: str | None = None) -> None:
+        twice = [each for each, n in Counter(passage.id for passage in passages).items() if n > 1]
+        if twice:
+            raise CorpusError(f"passages: expected each id once, got {twice[0]!r} several times")
+        self.passages = tuple(passages)
+        self.fingerprint = _digest(self.passages) if fingerprint is None else fingerprint
+        self._index = Bm25([passage.indexed for passage in passages])
+
+    def __call__(self, query: str, k: int = 10) -> list[Hit[Passage]]:
+        """The best `k` passages."""
+        return [Hit(self.passages[place], score) for place, score in self._index.search(query, k)]
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Corpus:
+        """The corpus of a file with `id`, `text` and optionally `title` on each line; its fingerprint is its sha256.
+
+        Raises:
+            CorpusError: A line cannot be read; the message names file, line and field.
+            OSError: The file cannot be read.
+        """
+        raw = Path(path).read_bytes()
+        passages = list(_passages(raw, Path(path).name))
+        return cls(passages, f"sha256:{hashlib.sha256(raw).hexdigest()}")
+
+    def vocabulary(self) -> Counter[str]:
+        """The words of the corpus in lower case, each with the number of documents that hold it."""
+        return Counter(word for passage in self.passages for word in set(words_of(passage.indexed)))
+
+
+def _passages(raw: bytes, name: str) -> Iterator[Passage]:
+    for number, line in enumerate(raw.split(b"\n"), start=1):
+        if line.strip():
+            try:
+                yield _passage(json.loads(line.decode("utf-8-sig")))
+            except (ValueError, RecursionError) as error:
+                raise CorpusError(f"{name}, line {number}: {error}") from None
+
+
+def _passage(row: Any) -> Passage:
+    if not isinstance(row, dict):
+        raise CorpusError(f"expected an object with 'id' and 'text', got {type(row).__name__}")
+    identity = row.get("id")
+    if isinstance(identity, bool) or not isinstance(identity, str | int) or identity == "":
+        raise CorpusError(f"id: expected text or a whole number, got {identity!r}")
+    text, title = row.get("text"), row.get("title") or ""
+    for field, value in (("text", text), ("title", title)):
+        if not isinstance(value, str):
+            raise CorpusError(f"{field}: expected text, got {value!r}")
+    return Passage(str(identity), str(text), str(title))
+
+
+def _digest(passages: Sequence[Passage]) -> str:
+    digest = hashlib.sha256()
+    for passage in passages:
+        digest.update(json.dumps([passage.id, passage.title, passage.text]).encode() + b"\n")
+    return f"sha256:{digest.hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,29 +9,93 @@
 A form of one word that is short or all capitals has to stand in its own case: "US" is not "us". What a query denies
 ("not yet approved") is not kept, unless the user denies something too. A longer name ("Barack Obama") keeps a name
 where the conversation says it. Topics are kept by their words alone: a stand-alone query joins them to others.
+
+| clause | holds where |
+|---|---|
+| constraint | a query says what it means in the conversation, as words or as tokens; see `keeping` |
+| must_preserve | the words stand in a query as they are written, letter case included |
+| forbidden_assumption | no query has the words, unless an allowed expansion or the turn itself has them |
+
+Tokens are those that `Guard.extract` finds. They are equal where the guard takes them for the same: a relative period
+and its dates by the contract's reference date. Several queries are judged by their union: one of them has to keep a
+clause.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
 
-from rewriteguard.evaluation.cases.case import Case, Constraint
-from rewriteguard.evaluation.score.wording import bare, folded, places, stands
+from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
 from rewriteguard.extract import answer_type, same_for
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.time.value import interval
 from rewriteguard.model.tokens import Kind, ProtectedToken
+from rewriteguard.reading.unwrap import normalise
 
+_POSSESSIVE = re.compile(r"(?<=\w)'s\b | (?<=s)'(?!\w)", re.VERBOSE)
 Extract = Callable[[str], Sequence[ProtectedToken]]
 """Finds the protected tokens of a text, as `Guard.extract` does."""
 Group = tuple[ProtectedToken, ...]
 Span = tuple[int, int]
-
 # A word of these is one only in its grammatical place, which the extractor knows.
 _GRAMMATICAL = frozenset({Kind.NEGATION, Kind.MODALITY, Kind.QUANTIFIER, Kind.ANSWER_TYPE})
 _SHORT = 3  # letters up to which a name may also be a common word: US, IT, WHO, May
 _BETWEEN = 1  # words between a negation and what it denies: "not yet approved", "not in 2023"
+
+
+@lru_cache(maxsize=65_536)
+def folded(text: str) -> str:
+    """The text in lower case, without accents and possessive endings, with single spaces."""
+    return bare(text.casefold())
+
+
+@lru_cache(maxsize=65_536)
+def bare(text: str) -> str:
+    """The text in its own case, without accents and possessive endings, with single spaces."""
+    plain = unicodedata.normalize("NFKD", normalise(text).text)
+    letters = "".join(character for character in plain if not unicodedata.combining(character))
+    return " ".join(_POSSESSIVE.sub("", letters).split())
+
+
+@lru_cache(maxsize=65_536)
+def spaced(text: str) -> str:
+    """The text as written, in NFKC with straight quotes and single spaces."""
+    return " ".join(normalise(text).text.split())
+
+
+def stands(form: str, text: str) -> bool:
+    """Whether the words of `form` stand in `text` as whole words; both in one of the forms above.
+
+    "approved" does not stand in "non-approved", "2023" not in "2023-07", "5" not in "5.2" and "10" not in "10 %".
+    """
+    return bool(form) and form in text and _as_words(form).search(text) is not None
+
+
+def places(form: str, text: str) -> list[tuple[int, int]]:
+    """Where the words of `form` stand in `text`; half-open offsets."""
+    return [match.span() for match in _as_words(form).finditer(text)] if form and form in text else []
+
+
+def without(form: str, text: str) -> str:
+    """`text` with a gap where the words of `form` stand."""
+    return _as_words(form).sub(" | ", text) if form and form in text else text
+
+
+@lru_cache(maxsize=65_536)
+def _as_words(form: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"""
+        (?<! [\w$€£] ) (?<! \w[-@] ) (?<! \d[./,:] )
+        {re.escape(form)}
+        (?! \w | [-@]\w | [./,:]\d | [ ]?% )
+        """,
+        re.VERBOSE,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,3 +263,103 @@ def _is_acronym(one: ProtectedToken, other: ProtectedToken) -> bool:
     """Whether the first name is the initials of the other: "R.I." of "Rhode Island"."""
     letters, words = one.text.replace(".", ""), other.value.split()
     return letters.isupper() and len(words) > 1 and letters.casefold() == "".join(word[0] for word in words)
+
+
+class Fate(StrEnum):
+    """What queries made of a clause."""
+
+    KEPT = "kept"
+    ALTERED = "altered"  # the same kind with another value came instead
+    DROPPED = "dropped"
+    ABSENT = "absent"  # of a forbidden assumption: as it should be
+    ADDED = "added"  # of a forbidden assumption
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One clause of a contract, and what queries made of it.
+
+    Attributes:
+        clause: `constraint`, `must_preserve` or `forbidden_assumption`.
+        kind: The kind of the constraint; None for the other clauses.
+        asked: What the contract says.
+        critical: Whether a query that breaks it asks something else; so with every clause that is no constraint.
+        fate: What the queries made of it.
+        instead: The words that came instead, or that were added; empty otherwise.
+        query: Place of the query that keeps, alters or adds it, from 0; None where there is none.
+    """
+
+    clause: str
+    kind: Kind | None
+    asked: str
+    critical: bool
+    fate: Fate
+    instead: str = ""
+    query: int | None = None
+
+    @property
+    def held(self) -> bool:
+        """Whether the queries do what the clause says."""
+        return self.fate in (Fate.KEPT, Fate.ABSENT)
+
+
+def clauses(case: Case, queries: Sequence[str], extract: Extract) -> tuple[Clause, ...]:
+    """What the union of the queries makes of each clause of the case's contract; no query keeps nothing."""
+    contract = case.contract
+    if contract is None:
+        return ()
+    return (
+        *(_constraint(constraint, case, contract, queries, extract) for constraint in contract.constraints),
+        *(_must_preserve(words, queries) for words in contract.must_preserve),
+        *(_assumption(words, case, contract, queries) for words in contract.forbidden_assumptions),
+    )
+
+
+def _constraint(asked: Constraint, case: Case, contract: Contract, queries: Sequence[str], extract: Extract) -> Clause:
+    told = ("constraint", asked.kind, asked.text, asked.critical)
+    facts = Facts(contract.reference_date)
+    meaning = meaning_of(asked, case, facts, extract)
+    for place, query in enumerate(queries):
+        if keeps(meaning, query, extract):
+            return Clause(*told, Fate.KEPT, query=place)
+    for place, query in enumerate(queries):
+        other = _other(asked.kind, query, case, contract, extract)
+        if other is not None:
+            return Clause(*told, Fate.ALTERED, other.text, place)
+    return Clause(*told, Fate.DROPPED)
+
+
+def _must_preserve(words: str, queries: Sequence[str]) -> Clause:
+    place = next((at for at, query in enumerate(queries) if stands(spaced(words), spaced(query))), None)
+    return Clause("must_preserve", None, words, True, Fate.DROPPED if place is None else Fate.KEPT, query=place)
+
+
+def _assumption(words: str, case: Case, contract: Contract, queries: Sequence[str]) -> Clause:
+    form = folded(words)
+    if not stands(form, folded(case.original)):
+        for place, query in enumerate(queries):
+            text = folded(query)
+            for allowed in contract.allowed_expansion:
+                text = without(folded(allowed), text)
+            if stands(form, text):
+                return Clause("forbidden_assumption", None, words, True, Fate.ADDED, words, place)
+    return Clause("forbidden_assumption", None, words, True, Fate.ABSENT)
+
+
+def _other(kind: Kind, query: str, case: Case, contract: Contract, extract: Extract) -> ProtectedToken | None:
+    """A token of the kind that no constraint, no allowed expansion and not the turn itself says.
+
+    Another topic word is no sign that it came instead of one: a stand-alone query has many.
+    """
+    if kind is Kind.TOPIC:
+        return None
+    facts = Facts(contract.reference_date)
+    alike = [constraint for constraint in contract.constraints if constraint.kind is kind]
+    said = [token for each in alike for token in meaning_of(each, case, facts, extract).tokens]
+    said += of_kind(kind, case.original, extract)
+    texts = [*contract.allowed_expansion, *(form for each in alike for form in (each.text, *each.forms))]
+    for token in of_kind(kind, query, extract):
+        known = any(equal(each, token, facts) for each in said)
+        if not known and not any(stands(folded(token.text), folded(text)) for text in (case.original, *texts)):
+            return token
+    return None

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rewriteguard.evaluation.figure import Figure
-from rewriteguard.evaluation.plain import plain
+from rewriteguard.evaluation.figure import Figure, plain
 from rewriteguard.evaluation.score.paired import Paired
 from rewriteguard.evaluation.score.scores import Scores
 

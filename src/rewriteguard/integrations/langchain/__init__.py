@@ -26,7 +26,6 @@ from rewriteguard.integrations.langchain._call import (
     settings_from,
 )
 from rewriteguard.integrations.langchain.chain import take_apart
-from rewriteguard.integrations.langchain.filters import GuardedQueryConstructor, guard_query_constructor
 from rewriteguard.integrations.langchain.retrievers import (
     GuardedHydeRetriever,
     GuardedMultiQueryRetriever,
@@ -36,10 +35,13 @@ from rewriteguard.integrations.langchain.retrievers import (
     with_filters,
 )
 from rewriteguard.integrations.langchain.scores import with_scores
-from rewriteguard.integrations.langchain.self_query import guard_self_query
-from rewriteguard.retrieve._runners import TaskRunner, ThreadRunner
+from rewriteguard.integrations.langchain.self_query import (
+    GuardedQueryConstructor,
+    guard_query_constructor,
+    guard_self_query,
+)
+from rewriteguard.retrieve._runners import TaskRunner, ThreadRunner, drive
 from rewriteguard.retrieve.flow import hedged_search
-from rewriteguard.retrieve.threads import drive
 
 __all__ = [
     "FAITHFUL_CONDENSE_PROMPT",

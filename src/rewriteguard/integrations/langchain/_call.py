@@ -1,30 +1,136 @@
-"""One run of a guarded chain or retriever: LangChain's input, config and run manager as a request."""
+"""One run of a guarded chain or retriever as a request: what its rewriter writes, and what LangChain hands over."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 from typing import Any, TypedDict, cast
 
 from langchain_core.documents import Document
+from langchain_core.language_models import BaseLanguageModel
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.config import patch_config
 
-from rewriteguard.errors import ClarificationNeeded, InputError
+from rewriteguard.errors import ClarificationNeeded, InputError, UnsupportedChainError
 from rewriteguard.guard.guard import Guard
 from rewriteguard.integrations._host_history import read
 from rewriteguard.integrations.langchain.keywords import only_synchronous, own_count, require_keywords
-from rewriteguard.integrations.langchain.multi import ONE, Form
-from rewriteguard.integrations.langchain.talk import Talk, talking
 from rewriteguard.model import arguments
 from rewriteguard.model.assessment import Profile
+from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Action, Decision, Origin
 from rewriteguard.policy.policy import Policy
+from rewriteguard.reading.lists import listed_queries, queries_in
 from rewriteguard.retrieve.decider import decider_from
 from rewriteguard.retrieve.request import Plan, Request, Result, Source
-from rewriteguard.retrieve.rewriter import Ask, ask_for
+from rewriteguard.retrieve.rewriter import Ask, ask_for, rewritten, rewritten_text
 from rewriteguard.telemetry import Host, Telemetry
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What the user said, and the day that "today" means; None is today."""
+
+    conversation: Conversation
+    reference_date: date | None = None
+
+
+_TALK: ContextVar[Talk | None] = ContextVar("rewriteguard_talk", default=None)
+
+
+@contextmanager
+def talking(talk: Talk) -> Iterator[None]:
+    """Makes a conversation known to whatever is called inside."""
+    before = _TALK.set(talk)
+    try:
+        yield
+    finally:
+        _TALK.reset(before)
+
+
+def current_talk() -> Talk | None:
+    """The conversation that is searched for; None outside of a guarded search."""
+    return _TALK.get()
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a rewriter is asked, and what it gives.
+
+    Attributes:
+        read: Gets its output, gives the rewrite or a tuple of several; None reads a text or a list of texts.
+        always: Whether it is asked on turns without a history too.
+        union: Whether all that the queries found is returned where no `k` is given.
+        names: Further names under which a runnable gets the turn, beside `input`.
+    """
+
+    read: Callable[[Any], str | tuple[str, ...]] | None = None
+    always: bool = False
+    union: bool = False
+    names: tuple[str, ...] = ()
+
+
+ONE = Form()
+"""The form of a rewriter that writes one query, or a list of stand-alone ones."""
+
+
+def several(*beside: str) -> Form:
+    """The form of a rewriter that writes several queries; `beside` are searched beside them in shadow mode."""
+    return Form(partial(_queries, beside), always=True, union=True, names=("question",))
+
+
+def document(names: tuple[str, ...]) -> Form:
+    """The form of a writer of one hypothetical document."""
+    return Form(_document, always=True, names=names)
+
+
+def parts_of(multi_query: Any) -> tuple[Runnable[Any, Any], Runnable[Any, Any]]:
+    """The writer of queries and the retriever inside a `MultiQueryRetriever`.
+
+    Raises:
+        UnsupportedChainError: It has no `llm_chain` and `retriever`.
+    """
+    writer, retriever = (getattr(multi_query, name, None) for name in ("llm_chain", "retriever"))
+    bound = isinstance(multi_query, RunnableBindingBase)  # it shows what it holds, and would lose what was bound to it
+    if bound or not isinstance(writer, Runnable) or not isinstance(retriever, Runnable):
+        raise UnsupportedChainError(
+            f"expected a MultiQueryRetriever with `llm_chain` and `retriever`, got {type(multi_query).__name__}. "
+            "Pass its parts instead: GuardedMultiQueryRetriever(retriever=..., rewriter=...)"
+        )
+    return writer, retriever
+
+
+def writer_of(writer: Any) -> tuple[Any, tuple[str, ...]]:
+    """What writes the document, and the names under which it gets the turn; a HyDE embedder holds it.
+
+    Raises:
+        InputError: It is a bare language model, which would answer instead of writing a document.
+    """
+    held, names = getattr(writer, "llm_chain", None), getattr(writer, "input_keys", ())
+    if isinstance(held, Runnable):
+        return held, tuple(names)
+    if isinstance(writer, BaseLanguageModel):
+        raise InputError("writer: expected a chain of prompt and model, or a callable, got a bare language model")
+    return writer, ("question",)
+
+
+def _queries(beside: tuple[str, ...], output: Any) -> tuple[str, ...]:
+    """The lines as they came, for the guard to clean; none where they hold no query."""
+    held = output.get("text") if isinstance(output, Mapping) else output  # LLMChain gives a dict
+    found = rewritten(held)
+    lines = queries_in(found) if isinstance(found, str) else found
+    return (*lines, *beside) if listed_queries(lines) else ()
+
+
+def _document(output: Any) -> tuple[str, ...]:
+    held = output.get("text") if isinstance(output, Mapping) else output
+    text = rewritten_text(held)
+    return (text,) if text.strip() else ()
 
 
 class GuardKeywords(TypedDict, total=False):

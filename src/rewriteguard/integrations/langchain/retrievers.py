@@ -11,16 +11,26 @@ from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from pydantic import Field
 
 from rewriteguard.errors import InputError
-from rewriteguard.integrations.langchain._call import Call, GuardKeywords, Settings, documents_of, settings_from
-from rewriteguard.integrations.langchain.multi import ONE, Form, document, parts_of, several, writer_of
+from rewriteguard.integrations.langchain._call import (
+    ONE,
+    Call,
+    Form,
+    GuardKeywords,
+    Settings,
+    document,
+    documents_of,
+    parts_of,
+    settings_from,
+    several,
+    writer_of,
+)
 from rewriteguard.integrations.langchain.self_query import guard_filters
 from rewriteguard.model import arguments
 from rewriteguard.model.assessment import Profile
-from rewriteguard.retrieve._runners import TaskRunner, ThreadRunner
+from rewriteguard.retrieve._runners import TaskRunner, ThreadRunner, drive
 from rewriteguard.retrieve.flow import hedged_search
 from rewriteguard.retrieve.request import Request
 from rewriteguard.retrieve.rewriter import ask_for
-from rewriteguard.retrieve.threads import drive
 
 
 class GuardedRetriever(BaseRetriever):

@@ -9,25 +9,84 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from rewriteguard.report.evaluation.breaks import conditions, fates, kinds, outcomes, turns, unknown_words
-from rewriteguard.report.evaluation.pairs import TESTS_NOTE, gain_tables
 from rewriteguard.report.evaluation.report import EvaluationReport, group_key
-from rewriteguard.report.evaluation.rows import clause_row, regression_row
 from rewriteguard.report.evaluation.tables import (
+    ARMS,
     FAMILIES,
     FAMILIES_NOTE,
+    RELEASES,
     SCORES,
+    TESTS_NOTE,
+    gain_tables,
     group_table,
     measure_table,
     score_tables,
 )
-from rewriteguard.report.evaluation.verdicts import headline, overview, verdicts, vetoes
-from rewriteguard.report.evaluation.words import ARMS, RELEASES
+from rewriteguard.report.evaluation.verdicts import (
+    conditions,
+    fates,
+    headline,
+    kinds,
+    outcomes,
+    overview,
+    turns,
+    unknown_words,
+    verdicts,
+    vetoes,
+)
 from rewriteguard.report.render import inert_json, write_page
-from rewriteguard.report.wording import many, tied, worded
+from rewriteguard.report.table import many, tied, worded
 
 if TYPE_CHECKING:
     from typing import TextIO
+
+
+_LONGEST = 1_200  # characters of a turn or a query that are shown
+_FIRST = 10  # documents of a ranking that are shown beside those with a label
+_CLAUSE = (
+    "case",
+    "rewriter",
+    "arm",
+    "clause",
+    "kind",
+    "asked",
+    "critical",
+    "fate",
+    "instead",
+    "query",
+    "evidence",
+)
+
+
+def regression_row(regression: Mapping[str, Any]) -> dict[str, Any]:
+    """A regression as the page shows it; a ranking becomes `[documents, how many are left out]`."""
+    row = dict(regression)
+    for name in ("results", "base_results"):
+        row[name] = _ranking(row[name])
+    for name in ("queries", "base_queries"):
+        row[name] = [_shortened(query) for query in row[name]]
+    row["original"] = _shortened(row["original"])
+    if row["rewrite"] is not None:
+        row["rewrite"] = _shortened(row["rewrite"])
+    return row
+
+
+def clause_row(clause: Mapping[str, Any]) -> list[Any]:
+    """A clause without the names of its fields."""
+    return [clause[name] for name in _CLAUSE]
+
+
+def _ranking(documents: Sequence[Mapping[str, str]]) -> list[Any]:
+    shown = [
+        [place, document["id"], document["label"]]
+        for place, document in enumerate(documents, 1)
+        if place <= _FIRST or document["label"]
+    ]
+    return [shown, len(documents) - len(shown)]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
 
 def write_evaluation_page(target: TextIO, report: EvaluationReport) -> None:
