@@ -37,7 +37,7 @@ docs: $(READY) ## Builds the documentation into site/.
 spark: ## Runs the Spark example on real conversations, in an environment of its own (needs Java 17 or 21).
 	$(PYTHON) -m venv $(SPARK)
 	$(SPARK)/bin/python -m pip install -qq --disable-pip-version-check --editable '.[spark]' pytest pytest-asyncio
-	$(SPARK)/bin/pytest -m spark tests/test_spark.py
+	$(SPARK)/bin/pytest -m spark tests/audit/test_spark.py
 
 dashboards: dashboards-servers ## Runs the tests against real dashboards, in environments of their own.
 	$(PYTHON) -m venv $(PHOENIX)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_case_files import BARE, FULL
 
+from case_sample import BARE, FULL
 from rewriteguard.errors import CaseError, ConditionsError
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
 from rewriteguard.evaluation.cases.draft import Lock, check_frozen, freeze

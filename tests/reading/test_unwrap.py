@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rewriteguard.reading.unwrap import clean, normalise
 from rewriteguard.reading.wrappings import Wrapping
 
-CASES = Path(__file__).parents[2] / "shared" / "cases" / "field_faults.jsonl"
+CASES = Path(__file__).parents[3] / "shared" / "cases" / "field_faults.jsonl"
 
 # raw output, the query in it, what was removed
 TAKEN_OFF = [

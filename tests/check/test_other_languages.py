@@ -173,7 +173,7 @@ MISSES: list[tuple[str, str, str, str, str]] = [
     ),
 ]
 
-TURNS = tomllib.loads((Path(__file__).parent / "data" / "foreign_turns.toml").read_text("utf-8"))
+TURNS = tomllib.loads((Path(__file__).parents[1] / "data" / "foreign_turns.toml").read_text("utf-8"))
 
 
 def _check(guard: Guard, turn: str, past: str, rewrite: str) -> Assessment:

@@ -9,7 +9,7 @@ import pytest
 
 from rewriteguard.telemetry import names
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PAGE = json.loads((DOCS / "dashboards" / "rewriteguard.json").read_text("utf-8"))
 PANELS = [panel for panel in PAGE["panels"] if panel["type"] != "row"]
 QUERIES = "\n".join(target["expr"] for panel in PANELS for target in panel["targets"])

@@ -10,7 +10,8 @@ from rewriteguard.errors import InputError
 from rewriteguard.reading.lists import listed_queries
 
 ROWS = [
-    json.loads(line) for line in (Path(__file__).parent / "data" / "rewrite_sets.jsonl").read_text("utf-8").splitlines()
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "data" / "rewrite_sets.jsonl").read_text("utf-8").splitlines()
 ]
 TURN = "Which markets are not open on Sundays in 2024?"
 FULL = "markets not open on Sundays in 2024"

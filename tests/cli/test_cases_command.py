@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_case_files import BARE, FULL
 from typer.testing import CliRunner, Result
 
+from case_sample import BARE, FULL
 from rewriteguard.cli import app
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.cases.draft import Lock, check_frozen, freeze

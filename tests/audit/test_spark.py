@@ -20,7 +20,7 @@ pytestmark = [
 ]
 
 SYSTEM = "mtrag_official_mixtral-8x7b"
-EXAMPLE = Path(__file__).parents[1] / "examples" / "spark_audit.py"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "spark_audit.py"
 
 
 @pytest.fixture(scope="module")

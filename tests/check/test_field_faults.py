@@ -12,7 +12,7 @@ import pytest
 from rewriteguard.guard.guard import Guard
 from rewriteguard.model.assessment import Assessment
 
-FILE = Path(__file__).resolve().parents[2] / "shared" / "cases" / "field_faults.jsonl"
+FILE = Path(__file__).resolve().parents[3] / "shared" / "cases" / "field_faults.jsonl"
 REQUIRED_SHARE = 0.8
 
 Case = dict[str, Any]
