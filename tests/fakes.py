@@ -11,8 +11,17 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from rewriteguard.guard.guard import Guard
-from rewriteguard.model.assessment import Assessment, Checked, Evidence, Fault, Profile, Severity, Verdict, Violation
-from rewriteguard.model.comparison import Comparison
+from rewriteguard.model.assessment import (
+    Assessment,
+    Checked,
+    Comparison,
+    Evidence,
+    Fault,
+    Profile,
+    Severity,
+    Verdict,
+    Violation,
+)
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.tokens import Kind
 from rewriteguard.policy.carry import CarriedQuery, carried_query

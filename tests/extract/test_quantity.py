@@ -9,7 +9,7 @@ from table import bare, check, rows
 
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.quantity import extract, same
-from rewriteguard.extract.quantity.units import written
+from rewriteguard.extract.quantity.numbers import written
 from rewriteguard.model.tokens import ProtectedToken
 
 FOUND = [

@@ -8,8 +8,7 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from rewriteguard.errors import PolicyError
-from rewriteguard.model.assessment import Assessment, Checked, Evidence, Fault, Severity, Verdict, Violation
-from rewriteguard.model.comparison import Comparison
+from rewriteguard.model.assessment import Assessment, Checked, Comparison, Evidence, Fault, Severity, Verdict, Violation
 from rewriteguard.model.decision import Action, Decision, Origin, Reason
 from rewriteguard.policy.carry import CarriedQuery
 from rewriteguard.policy.policy import Policy, decide, decide_without_rewrite

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rewriteguard.reading.unwrap import clean, normalise
-from rewriteguard.reading.wrappings import Wrapping
+from rewriteguard.reading.unwrap import Wrapping, clean, normalise
 
 CASES = Path(__file__).parents[3] / "shared" / "cases" / "field_faults.jsonl"
 

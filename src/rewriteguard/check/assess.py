@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from rewriteguard.check.alignment import align, words_at
 from rewriteguard.check.compare import compare
 from rewriteguard.check.foreign.check import is_short, review
 from rewriteguard.check.rules.history import carried_word_findings, drift_findings
@@ -16,17 +15,15 @@ from rewriteguard.check.rules.questions import loss_findings
 from rewriteguard.check.rules.references import candidates, fill_findings, fills_of
 from rewriteguard.check.rules.table import judge
 from rewriteguard.check.rules.tokens import Licence, change_findings, invented_word_findings
-from rewriteguard.check.view import Scene, language_of_turn, new_words, reference_evidence
+from rewriteguard.check.view import Scene, align, language_of_turn, new_words, reference_evidence, words_at
 from rewriteguard.extract.base import Facts
 from rewriteguard.filters.beside import NO_FILTER, Filtered, read_filter
 from rewriteguard.language.detect import is_foreign, language_of
-from rewriteguard.model.assessment import Assessment, Checked, Fill, Profile
-from rewriteguard.model.comparison import Comparison
+from rewriteguard.model.assessment import Assessment, Checked, Comparison, Fill, Profile
 from rewriteguard.model.conversation import MAX_MESSAGE, Conversation
 from rewriteguard.model.tokens import Evidence, Finding, ProtectedToken, in_rewrite, in_turn
-from rewriteguard.reading.reader import Reader
 from rewriteguard.reading.references import Pointer, Reference, leans_on_talk, open_references
-from rewriteguard.reading.text import Past, Reading
+from rewriteguard.reading.text import Past, Reader, Reading
 from rewriteguard.reading.unwrap import clean
 
 MAX_TURN = 4_000  # characters of a turn that are analysed: about 800 words, half a second when new

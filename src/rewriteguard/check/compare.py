@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rewriteguard.check.says import is_twin, rewrite_says, turn_says, words_said
-from rewriteguard.check.sources import source_beside, source_of
+from rewriteguard.check.says import is_twin, rewrite_says, source_beside, source_of, turn_says, words_said
 from rewriteguard.extract import answer_type, comparison, entity, qualifier, quantifier, same_for
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.filters.beside import NO_FILTER, Filtered, is_excluded
 from rewriteguard.language.words import Word
-from rewriteguard.model.comparison import Comparison, Pair
+from rewriteguard.model.assessment import Comparison, Pair
 from rewriteguard.model.tokens import Kind, ProtectedToken
 from rewriteguard.reading.text import Past, Reading
 from rewriteguard.reading.units import AUXILIARIES, UnitKind

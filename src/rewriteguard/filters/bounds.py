@@ -14,10 +14,8 @@ from fractions import Fraction
 
 from rewriteguard.extract import same_for
 from rewriteguard.extract.base import Facts, Match
-from rewriteguard.extract.quantity.numbers import START, number_at
-from rewriteguard.extract.quantity.units import convert, written
-from rewriteguard.extract.time.parts import WORDS
-from rewriteguard.extract.time.value import UNIT_DAYS, Interval, in_year, interval, nearest, period, resolve
+from rewriteguard.extract.quantity.numbers import START, convert, number_at, written
+from rewriteguard.extract.time.value import UNIT_DAYS, WORDS, Interval, in_year, interval, nearest, period, resolve
 from rewriteguard.language import lexicon
 from rewriteguard.model.tokens import Kind, ProtectedToken
 

@@ -32,7 +32,7 @@ from rewriteguard.policy.carry import CarriedQuery, carried_query, digest, recen
 from rewriteguard.policy.classes import Release, RequestClass, Traits, first_class
 from rewriteguard.policy.policy import Policy, decide, decide_without_rewrite
 from rewriteguard.reading.lists import as_they_are, listed_queries
-from rewriteguard.reading.reader import Reader
+from rewriteguard.reading.text import Reader
 
 _CACHED_CHECKS = 256  # findings that are kept, for a call that is repeated
 _LONGEST_CACHED = 20_000  # characters of a conversation of which a finding is kept, since it is kept with it

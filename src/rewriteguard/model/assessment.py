@@ -7,8 +7,81 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from rewriteguard.model.comparison import Comparison
 from rewriteguard.model.tokens import Evidence, Kind, ProtectedToken
+
+_GAPS = {
+    "language": "Not checked: the words of this language; numbers, dates, versions, codes and names were compared.",
+    "nothing_to_compare": "Not checked: the turn holds nothing that could be kept or lost.",
+    "reference": "Not checked: what fills the reference could not be found in the conversation.",
+    "size": "Not checked: the text is too long to be analysed in the time of a request.",
+    "history_size": "Not checked: the oldest part of a very long history.",
+    "reference_date": "Not checked: a relative period became a date, and no reference date was given.",
+}
+KIND_NAMES = {
+    "time": "date or period", "entity": "name", "quantity": "number", "version": "version", "identifier": "identifier",
+    "negation": "negation", "comparison": "comparison", "quantifier": "quantifier", "modality": "modal word",
+    "answer_type": "kind of answer", "qualifier": "qualifier", "topic": "word",
+}  # fmt: skip
+"""What a person calls each kind."""
+_SENTENCES = {
+    "dropped": "The user's {kind} {turn} is missing from the rewrite.",
+    "altered": "The user's {kind} {turn} became {rewrite}.",
+    "invented": "The rewrite adds the {kind} {rewrite}, which nobody mentioned.",
+    "drifted": "The rewrite brings in {rewrite} from earlier in the conversation, which this turn did not ask for.",
+    "unresolved": "The words {any} still point to something that the rewrite does not name.",
+    "ambiguous": "The words {turn} can mean several things, and the rewrite picked one of them: {rewrite}.",
+    "malformed": "The rewriter gave no usable query.",
+    "not_a_query": "The rewriter's output is not a search query: {rewrite}.",
+    "question_lost": "Nothing of the question {turn} is left in the rewrite.",
+    "correction_lost": "The user's correction {turn} is missing from the rewrite.",
+    "language": "The rewrite is in another language than the turn.",
+    "low_trust": "The rewrite brings in {rewrite}, which no user has said.",
+    "not_checked": "This rewrite could not be fully checked.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A token of the turn and what stands for it in the rewrite; None where other words of the rewrite say it."""
+
+    ours: ProtectedToken
+    theirs: ProtectedToken | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The pair as plain JSON values."""
+        return {"turn": self.ours.to_dict(), "rewrite": self.theirs.to_dict() if self.theirs else None}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The tokens of a turn and of its rewrite, side by side, in reading order.
+
+    Attributes:
+        kept: Tokens of the turn that the rewrite says too.
+        dropped: Tokens of the turn that the rewrite does not say.
+        altered: Tokens of the turn in whose place the rewrite says something else.
+        unsure: Pairs that cannot be compared, such as "last year" and a date without a reference date.
+        invented: Tokens of the rewrite that neither the turn nor the history says.
+        carried: Tokens of the rewrite that come from the history; `turn` is the index of the source.
+    """
+
+    kept: tuple[Pair, ...] = ()
+    dropped: tuple[ProtectedToken, ...] = ()
+    altered: tuple[Pair, ...] = ()
+    unsure: tuple[Pair, ...] = ()
+    invented: tuple[ProtectedToken, ...] = ()
+    carried: tuple[ProtectedToken, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as plain JSON values."""
+        return {
+            "kept": [pair.to_dict() for pair in self.kept],
+            "dropped": [token.to_dict() for token in self.dropped],
+            "altered": [pair.to_dict() for pair in self.altered],
+            "unsure": [pair.to_dict() for pair in self.unsure],
+            "invented": [token.to_dict() for token in self.invented],
+            "carried": [token.to_dict() for token in self.carried],
+        }
 
 
 class Verdict(StrEnum):
@@ -219,39 +292,12 @@ _HEADLINES = {
     Verdict.CHANGED: "The rewrite changes what the user asked.",
     Verdict.UNCERTAIN: "It is not certain that the rewrite keeps what the user asked.",
 }
+
+
 _SET_HEADLINES = {
     Verdict.PRESERVED: "The rewrites together keep what the user asked.",
     Verdict.CHANGED: "The rewrites change what the user asked.",
     Verdict.UNCERTAIN: "It is not certain that the rewrites together keep what the user asked.",
-}
-_GAPS = {
-    "language": "Not checked: the words of this language; numbers, dates, versions, codes and names were compared.",
-    "nothing_to_compare": "Not checked: the turn holds nothing that could be kept or lost.",
-    "reference": "Not checked: what fills the reference could not be found in the conversation.",
-    "size": "Not checked: the text is too long to be analysed in the time of a request.",
-    "history_size": "Not checked: the oldest part of a very long history.",
-    "reference_date": "Not checked: a relative period became a date, and no reference date was given.",
-}
-KIND_NAMES = {
-    "time": "date or period", "entity": "name", "quantity": "number", "version": "version", "identifier": "identifier",
-    "negation": "negation", "comparison": "comparison", "quantifier": "quantifier", "modality": "modal word",
-    "answer_type": "kind of answer", "qualifier": "qualifier", "topic": "word",
-}  # fmt: skip
-"""What a person calls each kind."""
-_SENTENCES = {
-    "dropped": "The user's {kind} {turn} is missing from the rewrite.",
-    "altered": "The user's {kind} {turn} became {rewrite}.",
-    "invented": "The rewrite adds the {kind} {rewrite}, which nobody mentioned.",
-    "drifted": "The rewrite brings in {rewrite} from earlier in the conversation, which this turn did not ask for.",
-    "unresolved": "The words {any} still point to something that the rewrite does not name.",
-    "ambiguous": "The words {turn} can mean several things, and the rewrite picked one of them: {rewrite}.",
-    "malformed": "The rewriter gave no usable query.",
-    "not_a_query": "The rewriter's output is not a search query: {rewrite}.",
-    "question_lost": "Nothing of the question {turn} is left in the rewrite.",
-    "correction_lost": "The user's correction {turn} is missing from the rewrite.",
-    "language": "The rewrite is in another language than the turn.",
-    "low_trust": "The rewrite brings in {rewrite}, which no user has said.",
-    "not_checked": "This rewrite could not be fully checked.",
 }
 
 

@@ -13,7 +13,7 @@ from hashlib import sha256
 from rewriteguard.language.lexicon import words
 from rewriteguard.language.stem import stem
 from rewriteguard.model.conversation import MAX_MESSAGES, Message, Role
-from rewriteguard.reading.wrappings import TEMPLATE
+from rewriteguard.reading.unwrap import TEMPLATE
 
 # The four settings were chosen on half of the conversations of MTRAG and CAsT 2021-22 with BM25: number of terms,
 # length read of a message, decay an exchange, and the half weight of what the assistant said.

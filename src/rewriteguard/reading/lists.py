@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rewriteguard.reading.unwrap import clean
-from rewriteguard.reading.wrappings import without_reasoning
+from rewriteguard.reading.unwrap import clean, without_reasoning
 
 _MARKED = re.compile(
     r"""

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from rewriteguard.language import lexicon
-from rewriteguard.language.phrases import END_MARKS, SOFT_MARKS, match, table
-from rewriteguard.language.words import Word
+from rewriteguard.language.words import END_MARKS, SOFT_MARKS, Word, match, table
 
 _EDITING = table("editing")
 _HESITATIONS = table("hesitations")

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rewriteguard.language import lexicon
-from rewriteguard.language.phrases import END_MARKS, SOFT_MARKS, match, pieces, table
-from rewriteguard.language.words import Word
+from rewriteguard.language.words import END_MARKS, SOFT_MARKS, Word, match, pieces, table
 from rewriteguard.reading.self_corrections import Repair, repairs
 
 

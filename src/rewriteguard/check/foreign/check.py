@@ -14,7 +14,7 @@ from rewriteguard.check.foreign.words import Unit, missing, new, units_of
 from rewriteguard.extract.base import Facts
 from rewriteguard.extract.entity import is_typo
 from rewriteguard.filters.beside import Filtered
-from rewriteguard.model.comparison import Comparison, Pair
+from rewriteguard.model.assessment import Comparison, Pair
 from rewriteguard.model.tokens import Evidence, Finding, Kind, ProtectedToken, in_rewrite, in_turn
 from rewriteguard.reading.text import Past, Reading
 from rewriteguard.reading.unwrap import normalise

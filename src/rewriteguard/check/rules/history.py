@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rewriteguard.check.alignment import Change
-from rewriteguard.check.says import extends_name
-from rewriteguard.check.sources import source_of_words
-from rewriteguard.check.view import Scene, new_words, run_evidence, unit_evidence
+from rewriteguard.check.says import extends_name, source_of_words
+from rewriteguard.check.view import Change, Scene, new_words, run_evidence, unit_evidence
 from rewriteguard.extract import answer_type
 from rewriteguard.filters.beside import is_excluded
 from rewriteguard.language import lexicon
-from rewriteguard.language.phrases import END_MARKS
-from rewriteguard.language.words import Word
+from rewriteguard.language.words import END_MARKS, Word
 from rewriteguard.model.conversation import Role
 from rewriteguard.model.tokens import LITERAL, Evidence, Finding, Kind, ProtectedToken, in_rewrite
 from rewriteguard.reading.references import open_references

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 from rewriteguard.check.view import Scene, new_words, run_evidence, unit_evidence
-from rewriteguard.language.phrases import END_MARKS
-from rewriteguard.language.words import GRADED, Word
+from rewriteguard.language.words import END_MARKS, GRADED, Word
 from rewriteguard.model.tokens import LITERAL, Evidence, Finding, Kind, in_turn
 from rewriteguard.reading.self_corrections import Repair
 from rewriteguard.reading.text import Reading

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from rewriteguard.check.sources import source_of_words
+from rewriteguard.check.says import source_of_words
 from rewriteguard.check.view import Scene, lower_of, new_words, phrases_of, reference_evidence, run_evidence
 from rewriteguard.language import lexicon
-from rewriteguard.language.phrases import find_words
-from rewriteguard.language.words import Word
+from rewriteguard.language.words import Word, find_words
 from rewriteguard.model.assessment import Fill
 from rewriteguard.model.conversation import Message, Role
 from rewriteguard.model.tokens import Evidence, Finding, Kind

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rewriteguard.check.alignment import align
-from rewriteguard.check.sources import completes_name
-from rewriteguard.check.view import Scene, invented_words, new_words
+from rewriteguard.check.says import completes_name
+from rewriteguard.check.view import Scene, align, invented_words, new_words
 from rewriteguard.extract import same_for
 from rewriteguard.extract.base import Match
 from rewriteguard.extract.comparison import are_ends, is_graded, opposed
 from rewriteguard.extract.entity import resembles
 from rewriteguard.extract.negation import CONTRAST
 from rewriteguard.extract.quantifier import ENDS
-from rewriteguard.language.phrases import END_MARKS
-from rewriteguard.language.words import GRADED, Word
+from rewriteguard.language.words import END_MARKS, GRADED, Word
 from rewriteguard.model.tokens import LITERAL, Evidence, Finding, Kind, ProtectedToken, in_rewrite, in_turn
 from rewriteguard.reading.self_corrections import Repair
 from rewriteguard.reading.text import Reading

@@ -6,8 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rewriteguard.model.assessment import Assessment, Checked, Profile, SetAssessment, Verdict, Violation
-from rewriteguard.model.comparison import Comparison, Pair
+from rewriteguard.model.assessment import (
+    Assessment,
+    Checked,
+    Comparison,
+    Pair,
+    Profile,
+    SetAssessment,
+    Verdict,
+    Violation,
+)
 from rewriteguard.model.tokens import Kind, ProtectedToken
 from rewriteguard.reading.text import Reading
 

@@ -15,8 +15,7 @@ from fractions import Fraction
 from spacy.tokens import Doc
 
 from rewriteguard.extract.base import Facts, Match, text_of, token
-from rewriteguard.extract.quantity.numbers import START, number_at
-from rewriteguard.extract.quantity.units import convert, unit, warm_up, written
+from rewriteguard.extract.quantity.numbers import START, convert, number_at, unit, warm_up, written
 from rewriteguard.language import lexicon
 from rewriteguard.model.tokens import Kind, ProtectedToken
 

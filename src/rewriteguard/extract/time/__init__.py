@@ -17,8 +17,7 @@ from spacy.tokens import Doc
 from rewriteguard.extract.base import Facts, Match, text_of, token
 from rewriteguard.extract.time import value as time_value
 from rewriteguard.extract.time.dates import DATES, YEARS, join
-from rewriteguard.extract.time.parts import WORDS, either, words_of
-from rewriteguard.extract.time.value import resolve, warm_up
+from rewriteguard.extract.time.value import WORDS, either, resolve, warm_up, words_of
 from rewriteguard.extract.time.words import TIMES
 from rewriteguard.model.tokens import Kind, ProtectedToken
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rewriteguard.extract.time import value as time_value
-from rewriteguard.extract.time.parts import (
+from rewriteguard.extract.time.value import (
     DIGIT,
     MONTH_NAMES,
     MONTHS,

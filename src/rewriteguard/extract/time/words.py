@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rewriteguard.extract.time.parts import (
+from rewriteguard.extract.time.value import (
     CARDINALS,
     DIGIT,
     SEASONS,

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rewriteguard.audit.log import moment_of
-from rewriteguard.language.phrases import find_words
+from rewriteguard.language.words import find_words
 from rewriteguard.model.assessment import Severity, Verdict
 from rewriteguard.model.tokens import Kind
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from rewriteguard.audit.log import Line, Triple
-    from rewriteguard.model.assessment import Assessment, Violation
-    from rewriteguard.model.comparison import Pair
+    from rewriteguard.model.assessment import Assessment, Pair, Violation
     from rewriteguard.model.conversation import Message
     from rewriteguard.model.tokens import ProtectedToken
 
