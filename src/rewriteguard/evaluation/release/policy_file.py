@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 from rewriteguard.errors import InputError
 from rewriteguard.evaluation.release.release import ReleaseDecision
 from rewriteguard.evaluation.release.rules import Rules
 from rewriteguard.model.assessment import Verdict
 from rewriteguard.policy.classes import REST, Predicate, RequestClass
-from rewriteguard.policy.file import ARMS, SWITCHES
 from rewriteguard.policy.policy import Policy
-from rewriteguard.policy.weights import Weights
 
 _HASH = 12  # digits of a hash in a name: enough to find the rules, short enough for a span
 
@@ -55,10 +54,10 @@ def policy_file(
     """
     known = [each for each in decisions if each.enforced and each.rewriter == rewriter]
     header = [
-        f"The policy of the rewriter {_text(rewriter)}, written by the evaluation from its release decisions.",
+        f"The policy of the rewriter {_toml(rewriter)}, written by the evaluation from its release decisions.",
         f"rules: {rules.hash}",
         f"conditions: {conditions_hash}",
-        *(f"{_text(each.group)}: {each.release.value}, n = {each.n}" for each in known),
+        *(f"{_toml(each.group)}: {each.release.value}, n = {each.n}" for each in known),
     ]
     return policy_text(policy_for(rewriter, known, rules, base), header)
 
@@ -80,45 +79,31 @@ def policy_text(policy: Policy, header: Iterable[str] = ()) -> str:
 
 
 def _lines(policy: Policy) -> Iterator[str]:
-    plain = Policy()
-    yield f"name = {_text(policy.name)}"
-    if policy.k != plain.k:
-        yield f"k = {policy.k!r}"
-    yield from (
-        f"{key} = {_truth(getattr(policy, key))}" for key in SWITCHES if getattr(policy, key) != getattr(plain, key)
-    )
-    for key in ("weights", "complete_weights"):
-        rows = getattr(policy, key)
-        if rows != getattr(plain, key):
-            yield from ("", f"[{key}]", *(f"{verdict.value} = {_row(rows[verdict])}" for verdict in Verdict))
-    for each in policy.classes:
-        yield from ("", "[[class]]", f"name = {_text(each.name)}")
+    said = {"name": policy.name} | _beyond_defaults(policy)
+    classes = said.pop("classes", ())
+    rows = {key: said.pop(key) for key in ("weights", "complete_weights") if key in said}  # tables come last
+    yield from (f"{key} = {_toml(value)}" for key, value in said.items())
+    for key, weights in rows.items():
+        yield from ("", f"[{key}]", *(f"{verdict.value} = {_toml(weights[verdict])}" for verdict in Verdict))
+    for each in classes:
+        yield from ("", "[[class]]", f"name = {_toml(each.name)}")
         if not each.when.holds_always:
-            yield f"when = {{{', '.join(_conditions(each.when))}}}"
-        yield f"release = {_text(each.release.value)}"
+            yield f"when = {_toml(each.when)}"
+        yield f"release = {_toml(each.release)}"
 
 
-def _conditions(when: Predicate) -> Iterator[str]:
-    if when.kinds:
-        yield f"kinds = [{', '.join(_text(kind.value) for kind in when.kinds)}]"
-    if when.dependent is not None:
-        yield f"dependent = {_truth(when.dependent)}"
-    if when.language is not None:
-        yield f"language = {_text(when.language)}"
-    if when.min_words:
-        yield f"min_words = {when.min_words}"
-    if when.max_words is not None:
-        yield f"max_words = {when.max_words}"
+def _beyond_defaults(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass that are not as they are where nothing is said, by name."""
+    return {each.name: said for each in fields(value) if (said := getattr(value, each.name)) != each.default}
 
 
-def _row(weights: Weights) -> str:
-    return "{" + ", ".join(f"{arm} = {getattr(weights, arm)!r}" for arm in ARMS) + "}"
-
-
-def _truth(value: bool) -> str:
-    return "true" if value else "false"
-
-
-def _text(text: str) -> str:
-    """A basic string: JSON's escapes are TOML's too, but for the one control character that JSON leaves alone."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _toml(value: Any) -> str:
+    if isinstance(value, str):  # a basic string: JSON's escapes are TOML's, but for a character that JSON leaves alone
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if is_dataclass(value):
+        return f"{{{', '.join(f'{key} = {_toml(said)}' for key, said in _beyond_defaults(value).items())}}}"
+    return repr(value)

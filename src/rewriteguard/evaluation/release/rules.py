@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from rewriteguard.errors import PolicyError, RulesError
+import pydantic.dataclasses
+from pydantic import Field, TypeAdapter
+
+from rewriteguard.errors import RulesError
 from rewriteguard.evaluation.figure import plain
 from rewriteguard.policy.classes import REST, Predicate, Release, check_classes, check_name
-from rewriteguard.policy.file import predicate_from
-from rewriteguard.policy.toml_table import Table, read_table
+from rewriteguard.policy.file import FILE, read_toml, valid
 
 if TYPE_CHECKING:
     import os
@@ -45,21 +47,46 @@ class Measure(StrEnum):
     UNAUTHORISED = "unauthorised"
 
 
-FLOORS = (
-    Measure.CONSTRAINT_PRESERVATION,
-    Measure.CRITICAL_COMPLETENESS,
-    Measure.SUPPORTED_ANSWERS,
-    Measure.CLARIFICATION,
-)
+Share = Annotated[int, Field(ge=0, le=1)] | Annotated[float, Field(ge=0, le=1)]  # as it was written
+Count = Annotated[int, Field(ge=1)]
+Limit = Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Floors:
+    """The least that each measure has to be that has to be high; None where a file does not say."""
+
+    constraint_preservation: Share | None = None
+    critical_completeness: Share | None = None
+    supported_answers: Share | None = None
+    clarification: Share | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ceilings:
+    """The most that each measure may be that has to be low; None where a file does not say."""
+
+    regression: Share | None = None
+    net_loss: Share | None = None
+    failed: Share | None = None
+    forbidden: Limit | None = None
+    unauthorised: Limit | None = None
+
+    def __post_init__(self) -> None:
+        if self.unauthorised:
+            reason = "a document that the user may not see is never outweighed"
+            raise RulesError(f"unauthorised: {reason}; expected 0, got {self.unauthorised}")
+
+
+FLOORS = tuple(Measure(each.name) for each in fields(Floors))
 """The measures that have to be high."""
-CEILINGS = (Measure.REGRESSION, Measure.NET_LOSS, Measure.FAILED, Measure.FORBIDDEN, Measure.UNAUTHORISED)
+CEILINGS = tuple(Measure(each.name) for each in fields(Ceilings))
 """The measures that have to be low."""
 VETOES = (Measure.FORBIDDEN, Measure.UNAUTHORISED)
 """The measures for which no other makes up."""
 _HELD = {Measure.FORBIDDEN: 0.0, Measure.UNAUTHORISED: 0.0, Measure.FAILED: 0.05}
 """The ceilings that hold where the rules do not name them: nothing can be said of requests that were not answered."""
 _DEFAULT_FILE = "rules.toml"
-_BOUNDS = ("minimum", "recall_margin", "required", "floors", "ceilings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +151,7 @@ class Rules:
             OSError: The file cannot be read.
             RulesError: It is no TOML, or a key or value is none that rules have; the message names table and key.
         """
-        return _rules(read_table(path, RulesError))
+        return valid(_FILE, read_toml(path, RulesError), path, RulesError).rules()
 
     @classmethod
     def shipped(cls) -> Rules:
@@ -155,68 +182,86 @@ def shipped_rules() -> Any:
     return resources.files("rewriteguard.evaluation.release").joinpath(_DEFAULT_FILE)
 
 
-def _rules(table: Table) -> Rules:
-    table.only(("accept", "default", "class", "everything_else", "slice"))
-    accept = table.choices("accept", Release)
-    if not accept:
-        raise table.fault("accept", f"expected at least one of {', '.join(Release)}")
-    default = _bounds(table.table("default").only(_BOUNDS), None)
-    classes = tuple(_class(each, default) for each in table.tables("class"))
-    slices = tuple(
-        SliceRule(each.only(("name", *_BOUNDS)).text("name"), _bounds(each, default)) for each in table.tables("slice")
-    )
-    names = [each.name for each in slices]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise table.fault(f"slice {twice!r}", "expected a name of its own, but another slice has it")
-    try:
-        check_classes(classes)
-    except PolicyError as error:
-        raise table.fault("", str(error)) from None
-    rest = _bounds(table.table("everything_else").only(_BOUNDS), default)
-    return Rules(accept, default, classes, rest, slices)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Table:
+    """A table of bounds; what it leaves out is as in the table `default`."""
 
+    minimum: Count | None = None
+    recall_margin: Share | None = None
+    floors: Floors = Floors()
+    ceilings: Ceilings = Ceilings()
+    required: tuple[Measure, ...] | None = None
 
-def _class(table: Table, default: Bounds) -> ClassRule:
-    table.only(("name", "when", *_BOUNDS))
-    name, when = table.text("name"), predicate_from(table.table("when"))
-    if name == REST:
-        raise table.fault("name", f"{REST!r} is the name of the requests of no class; bound them in [everything_else]")
-    if when.holds_always:
-        raise table.fault("when", "expected a condition; bound the requests of no class in [everything_else]")
-    try:
-        check_name(name)
-    except PolicyError as error:
-        raise table.fault("", str(error)) from None
-    return ClassRule(name, when, _bounds(table, default))
+    def __post_init__(self) -> None:
+        if set(self.required or ()) & set(VETOES):
+            raise RulesError(f"required: {', '.join(VETOES)} hold always; expected other measures")
 
-
-def _bounds(table: Table, base: Bounds | None) -> Bounds:
-    """The bounds of a table over those of `base`; without a base the minimum and the margin have to be there."""
-    floors, ceilings = table.table("floors"), table.table("ceilings")
-    least = {each: floors.number(each, most=1) for each in FLOORS if each in floors.only(FLOORS)}
-    most = {each: _ceiling(ceilings, each) for each in CEILINGS if each in ceilings.only(CEILINGS)}
-    required = table.choices("required", Measure)
-    if set(required) & set(VETOES):
-        raise table.fault("required", f"{', '.join(VETOES)} hold always; expected other measures")
-    if base is None:
-        minimum, margin = table.count("minimum", least=1), table.number("recall_margin", most=1)
-        return Bounds(minimum, margin, least, _HELD | most, required)
-    return Bounds(
-        table.count("minimum", base.minimum, least=1),
-        table.number("recall_margin", base.recall_margin, most=1),
-        {**base.floors, **least},
-        {**base.ceilings, **most},
-        required if "required" in table else base.required,
-    )
-
-
-def _ceiling(table: Table, measure: Measure) -> float:
-    if measure not in VETOES:
-        return table.number(measure, most=1)
-    number = table.count(measure)
-    if measure is Measure.UNAUTHORISED and number:
-        raise table.fault(
-            measure, f"a document that the user may not see is never outweighed; expected 0, got {number}"
+    def over(self, base: Bounds) -> Bounds:
+        """The bounds, which are those of `base` where the table says none."""
+        return Bounds(
+            base.minimum if self.minimum is None else self.minimum,
+            base.recall_margin if self.recall_margin is None else self.recall_margin,
+            {**base.floors, **_said(self.floors)},
+            {**base.ceilings, **_said(self.ceilings)},
+            base.required if self.required is None else self.required,
         )
-    return number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Default(_Table):
+    minimum: Count
+    recall_margin: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Slice(_Table):
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Class(_Slice):
+    when: Predicate = field(default_factory=Predicate)
+
+    def __post_init__(self) -> None:
+        _Slice.__post_init__(self)
+        check_name(self.name)
+        if self.name == REST:
+            raise RulesError(f"name: {REST!r} is the name of the requests of no class; bound them in [everything_else]")
+        if self.when.holds_always:
+            raise RulesError("when: expected a condition; bound the requests of no class in [everything_else]")
+
+
+@pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=FILE)
+class _File:
+    accept: tuple[Release, ...] = ()
+    default: _Default
+    classes: tuple[_Class, ...] = ()
+    everything_else: _Table = _Table()
+    slices: tuple[_Slice, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.accept:
+            raise RulesError(f"accept: expected at least one of {', '.join(Release)}")
+        names = [each.name for each in self.slices]
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                raise RulesError(f"slice {name!r}: expected a name of its own, but another slice has it")
+        check_classes(self.classes)
+
+    def rules(self) -> Rules:
+        """What the file says, with the bounds of each table in full."""
+        default = self.default.over(Bounds(0, 0, {}, _HELD))
+        return Rules(
+            self.accept,
+            default,
+            tuple(ClassRule(each.name, each.when, each.over(default)) for each in self.classes),
+            self.everything_else.over(default),
+            tuple(SliceRule(each.name, each.over(default)) for each in self.slices),
+        )
+
+
+def _said(bounds: Floors | Ceilings) -> dict[Measure, float]:
+    return {Measure(name): value for name, value in asdict(bounds).items() if value is not None}
+
+
+_FILE = TypeAdapter(_File)
