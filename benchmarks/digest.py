@@ -29,7 +29,6 @@ SAMPLE = 20  # every so many rows have a digest of their own in the results, for
 _DECIDED = 10  # on every so many rows of a conversation it is decided too, which costs more than the check
 _CHUNK = 64  # checks of one guard: neighbours share a conversation, and no finding depends on which process has it
 _REWRITES, _TURNS = "conversations/mtrag_rewriters.jsonl", "conversations/mtrag.jsonl"  # joined by id
-_DECIDES = {"check": "decide", "check_all": "decide_all"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +134,7 @@ def _found(guard: Guard, ask: Ask) -> dict[str, Any]:
     found = {"found": assessment.to_dict(), "explained": assessment.explain()}
     if ask.decided:
         turn, _, history = ask.arguments
-        found["decided"] = getattr(guard, _DECIDES[ask.method])(*ask.arguments, **ask.keywords).to_dict()
+        found["decided"] = guard.decide(*ask.arguments, **ask.keywords).to_dict()
         found["carried"] = asdict(guard.carried(turn, history))
         found["dependent"] = guard.dependent(turn, history)
     return found

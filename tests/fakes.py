@@ -25,7 +25,7 @@ from rewriteguard.model.assessment import (
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.tokens import Kind
 from rewriteguard.policy.carry import CarriedQuery, carried_query
-from rewriteguard.policy.policy import Policy, decide, decide_without_rewrite
+from rewriteguard.policy.policy import Policy, decide, without_rewrite
 from rewriteguard.telemetry import recorder, spans
 from rewriteguard.telemetry.names import make_instruments
 
@@ -63,10 +63,10 @@ class FakeGuard(Guard):
         )
         return decide(policy or Policy(), assessment, self.carried(turn, history))
 
-    def decide_without_rewrite(self, turn, reason, history=(), *, policy=None, unchecked=None):
-        self._called("decide_without_rewrite", reason)
+    def without_rewrite(self, turn, reason, history=(), *, policy=None, unchecked=None):
+        self._called("without_rewrite", reason)
         carried = self.carried(turn, history)
-        return decide_without_rewrite(policy or Policy(), turn, reason, carried, unchecked=unchecked)
+        return without_rewrite(policy or Policy(), turn, reason, carried, unchecked=unchecked)
 
     def carried(self, turn, history=()) -> CarriedQuery:
         self._called("carried", None)

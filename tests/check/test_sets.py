@@ -94,9 +94,9 @@ def test_contradicting_fills_give_the_candidates(guard: Guard) -> None:
     assert found.candidates == ("deer park", "rose garden")
     assert found.violations[0].rule == "ambiguous.fills"
     assert [a.verdict for a in found.assessments] == ["uncertain", "uncertain"]
-    ask = guard.decide_all("When does it open?", both, PARKS, profile=Profile.CONDENSE, policy=Policy(clarify=True))
+    ask = guard.decide("When does it open?", both, PARKS, profile=Profile.CONDENSE, policy=Policy(clarify=True))
     assert (ask.action, ask.candidates) == ("clarify", ("deer park", "rose garden"))
-    fused = guard.decide_all("When does it open?", both, PARKS, profile=Profile.CONDENSE)
+    fused = guard.decide("When does it open?", both, PARKS, profile=Profile.CONDENSE)
     assert [q.weight for q in fused.queries] == [1, 1, 1, 2]
 
 
@@ -167,7 +167,7 @@ def test_two_times_or_places_for_one_word_are_asked_about(
     guard: Guard, turn: str, rewrites: list[str], history: list[tuple[str, str]]
 ) -> None:
     fills = tuple(rewrite[:-1].rpartition(" in ")[2].removeprefix("the ") for rewrite in rewrites)
-    decision = guard.decide_all(turn, rewrites, history, profile=Profile.CONDENSE, policy=Policy(clarify=True))
+    decision = guard.decide(turn, rewrites, history, profile=Profile.CONDENSE, policy=Policy(clarify=True))
     assert (decision.verdict, decision.action, decision.candidates) == ("uncertain", "clarify", fills)
     same = guard.check_all(turn, [rewrites[0], rewrites[0]], history, profile=Profile.CONDENSE)
     assert "ambiguous.fills" not in {v.rule for v in same.violations}
@@ -224,35 +224,35 @@ def test_explain_and_to_dict(guard: Guard) -> None:
 
 
 def test_the_weight_of_a_rewrite_is_shared_among_the_good_ones(guard: Guard) -> None:
-    decision = guard.decide_all(TURN, [FULL, "markets not open on Sundays in 2019", "2. market hours", FULL])
+    decision = guard.decide(TURN, [FULL, "markets not open on Sundays in 2019", "2. market hours", FULL])
     assert (decision.action, decision.reason, decision.query) == ("fuse", "altered", TURN)
     assert [(q.text, q.weight, q.origin) for q in decision.queries] == [
         (TURN, 2, "original"),
         (FULL, 2, "rewrite"),
         ("2. market hours", 1, "rewrite"),
     ]
-    strict = guard.decide_all(TURN, [FULL, "market hours"], policy=Policy.strict())
+    strict = guard.decide(TURN, [FULL, "market hours"], policy=Policy.strict())
     assert [(q.text, q.weight) for q in strict.queries] == [(TURN, 2), (FULL, 4)]
 
 
 def test_rejected_sets_leave_the_turn_and_the_history(guard: Guard) -> None:
-    decision = guard.decide_all("Is the tent open in May?", ["Is the tent closed in May?"], TENTS)
+    decision = guard.decide("Is the tent open in May?", ["Is the tent closed in May?"], TENTS)
     assert (decision.action, decision.query) == ("fall_back", "Is the tent open in May?")
     assert [(q.weight, q.origin) for q in decision.queries] == [(1, "original"), (2, "carried")]
 
 
 def test_one_search_is_the_turn_beside_which_the_queries_were_written(guard: Guard) -> None:
-    beside = guard.decide_all(TURN, [FULL], policy=Policy.single())
+    beside = guard.decide(TURN, [FULL], policy=Policy.single())
     assert (beside.action, beside.query, len(beside.queries)) == ("use_original", TURN, 1)
     turn, good = "When does it open?", "When does the deer park open?"
     bad = "When does the deer park close?"
-    alone = guard.decide_all(turn, [bad, good], PARKS[:1], profile=Profile.CONDENSE, policy=Policy.single())
+    alone = guard.decide(turn, [bad, good], PARKS[:1], profile=Profile.CONDENSE, policy=Policy.single())
     assert (alone.action, alone.query) == ("use_rewrite", good)
 
 
 def test_shadow_mode_searches_the_items_as_they_came(guard: Guard) -> None:
     items = ["Here are two versions:", f"1. {FULL}", "2. markets open on Sundays in 2019"]
-    decision = guard.decide_all(TURN, items, policy=Policy.observe())
+    decision = guard.decide(TURN, items, policy=Policy.observe())
     assert [q.text for q in decision.queries] == items
     assert (decision.verdict, decision.action, decision.proposed) == ("changed", "use_rewrite", "fuse")
 
@@ -266,7 +266,7 @@ def test_a_turn_of_under_four_content_words_is_not_shortened(guard: Guard, turn:
     if not shortened:
         assert [q.text for q in decision.queries] == [turn]
         assert decision.reason == "skipped"
-        assert guard.decide_all(turn, ["park"], profile=Profile.SHORTEN) == decision
+        assert guard.decide(turn, ["park"], profile=Profile.SHORTEN) == decision
         shadow = guard.decide(turn, "park", profile=Profile.SHORTEN, policy=Policy.observe())
         assert [q.text for q in shadow.queries] == ["park"]
 
@@ -428,9 +428,12 @@ def test_a_passage_is_one_document(guard: Guard) -> None:
     ],
 )
 def test_bad_sets_are_named(guard: Guard, rewrites: object, message: str) -> None:
-    for method in (guard.check_all, guard.decide_all):
-        with pytest.raises(InputError, match=message):
-            method(TURN, rewrites)
+    with pytest.raises(InputError, match=message):
+        guard.check_all(TURN, rewrites)
+    told = message if isinstance(rewrites, list) else "rewrite: expected a string or a message with text"
+    if not isinstance(rewrites, str):
+        with pytest.raises(InputError, match=told):
+            guard.decide(TURN, rewrites)
 
 
 def test_an_unknown_profile_is_named(guard: Guard) -> None:
@@ -445,6 +448,6 @@ def test_a_question_that_no_part_asks_rejects_them_all(guard: Guard) -> None:
     found = guard.check_all(turn, parts, profile=Profile.DECOMPOSE)
     assert [a.verdict for a in found.assessments] == ["changed", "changed"]
     assert [v.evidence[0].text for v in found.violations if v.fault == "question_lost"] == ["who designed it?"]
-    assert guard.decide_all(turn, parts, profile=Profile.DECOMPOSE).action == "fall_back"
+    assert guard.decide(turn, parts, profile=Profile.DECOMPOSE).action == "fall_back"
     half = guard.check_all("the hours and the fee of the mill", ["hours of the mill"], profile=Profile.DECOMPOSE)
     assert half.verdict is Verdict.UNCERTAIN

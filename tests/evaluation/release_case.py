@@ -134,7 +134,7 @@ def evaluated(
     """The results of all arms, scored as simply as can be; `leaks` names the cases in which an arm gets a secret."""
     found: dict[tuple[str, str], dict[str, tuple[str, list[str]]]] = {}
     for case in known:
-        without = guard.decide_without_rewrite(case.original, Reason.REWRITER_ERROR, case.history)
+        without = guard.without_rewrite(case.original, Reason.REWRITER_ERROR, case.history)
         found.setdefault(("", "original"), {})[case.id] = case.original, search(case.original, 1)
         found.setdefault(("", "without_rewrite"), {})[case.id] = without.query, search(without.queries[-1].text, 1)
         for label, rewriter in rewriters.items():

@@ -250,12 +250,12 @@ def test_profiles_allow_what_their_rewriter_does(guard: Guard) -> None:
 
 
 def test_decisions_without_a_rewrite(guard: Guard) -> None:
-    first = guard.decide_without_rewrite("is it dimmable?", Reason.FIRST_TURN)
+    first = guard.without_rewrite("is it dimmable?", Reason.FIRST_TURN)
     assert (first.action, first.reason, first.query) == (Action.USE_ORIGINAL, "first_turn", "is it dimmable?")
-    failed = guard.decide_without_rewrite("is it dimmable?", Reason.REWRITER_ERROR, LAMPS)
+    failed = guard.without_rewrite("is it dimmable?", Reason.REWRITER_ERROR, LAMPS)
     assert failed.action is Action.FALL_BACK
     assert [(q.origin, q.weight) for q in failed.queries] == [("original", 1), ("carried", 1)]
-    broken = guard.decide_without_rewrite("is it dimmable?", Reason.GUARD_ERROR, LAMPS)
+    broken = guard.without_rewrite("is it dimmable?", Reason.GUARD_ERROR, LAMPS)
     assert [q.origin for q in broken.queries] == ["original"]
 
 

@@ -11,7 +11,7 @@ from rewriteguard.errors import PolicyError
 from rewriteguard.model.assessment import Assessment, Checked, Comparison, Evidence, Fault, Severity, Verdict, Violation
 from rewriteguard.model.decision import Action, Decision, Origin, Reason
 from rewriteguard.policy.carry import CarriedQuery
-from rewriteguard.policy.policy import Policy, decide, decide_without_rewrite
+from rewriteguard.policy.policy import Policy, decide, without_rewrite
 from rewriteguard.policy.weights import Weights
 
 CARRIED = CarriedQuery("is it wet harbour ferry", ("harbour", "ferry"))
@@ -67,14 +67,14 @@ def test_weights_that_leave_no_arm_search_the_original() -> None:
     policy = Policy(weights={**OWN, Verdict.CHANGED: Weights(0, 1, 0)})
     for decision in (
         decide(policy, _found(Verdict.CHANGED), CARRIED),
-        decide_without_rewrite(policy, "is it wet", Reason.REWRITER_ERROR, CARRIED),
+        without_rewrite(policy, "is it wet", Reason.REWRITER_ERROR, CARRIED),
     ):
         assert _arms(decision) == [("original", 1)]
 
 
 def test_where_the_rewriter_failed_the_row_of_changed_holds() -> None:
     policy = Policy(weights={**OWN, Verdict.CHANGED: Weights(7, 1, 3)})
-    decision = decide_without_rewrite(policy, "is it wet", Reason.REWRITER_ERROR, CARRIED)
+    decision = without_rewrite(policy, "is it wet", Reason.REWRITER_ERROR, CARRIED)
     assert _arms(decision) == [("original", 7), ("carried", 3)]
 
 
@@ -130,16 +130,16 @@ def test_equal_texts_are_one_arm_with_the_weights_added() -> None:
     ],
 )
 def test_without_a_judged_rewrite(reason: Reason, action: Action, origins: list[str]) -> None:
-    decision = decide_without_rewrite(Policy(), "is it wet", reason, CARRIED)
+    decision = without_rewrite(Policy(), "is it wet", reason, CARRIED)
     assert (decision.action, decision.reason, decision.query) == (action, reason.value, "is it wet")
     assert [query.origin.value for query in decision.queries] == origins
     assert decision.verdict is None
 
 
 def test_the_unchecked_rewrite_is_searched_only_in_shadow_mode() -> None:
-    shadow = decide_without_rewrite(Policy.observe(), "is it wet", Reason.GUARD_ERROR, CARRIED, unchecked="wet harbour")
+    shadow = without_rewrite(Policy.observe(), "is it wet", Reason.GUARD_ERROR, CARRIED, unchecked="wet harbour")
     assert [(q.text, q.origin) for q in shadow.queries] == [("wet harbour", Origin.REWRITE)]
-    normal = decide_without_rewrite(Policy(), "is it wet", Reason.GUARD_ERROR, CARRIED, unchecked="wet harbour")
+    normal = without_rewrite(Policy(), "is it wet", Reason.GUARD_ERROR, CARRIED, unchecked="wet harbour")
     assert [q.text for q in normal.queries] == ["is it wet"]
 
 
@@ -206,5 +206,5 @@ def test_a_reason_is_one_of_a_closed_set() -> None:
         assert decision.reason == fault.value
         assert type(decision.to_dict()["reason"]) is str
     assert decide(Policy(), _found(Verdict.PRESERVED)).reason is Reason.OK
-    assert decide_without_rewrite(Policy(), "is it wet", Reason.SKIPPED).reason is Reason.SKIPPED
+    assert without_rewrite(Policy(), "is it wet", Reason.SKIPPED).reason is Reason.SKIPPED
     assert decide(Policy.observe(), _found(Verdict.CHANGED, Fault.DROPPED)).reason is Reason.DROPPED

@@ -175,7 +175,7 @@ def test_ship_does_what_the_policy_says_where_the_rewrite_is_not_preserved(guard
 
 def test_ship_searches_several_rewrites_beside_the_turn(guard):
     rewrites = [DATED_REWRITE, "cost of a parking permit in 2023"]
-    shipped = guard.decide_all(DATED, rewrites, HISTORY, policy=policy(Release.SHIP), profile=Profile.EXPAND)
+    shipped = guard.decide(DATED, rewrites, HISTORY, policy=policy(Release.SHIP), profile=Profile.EXPAND)
     assert "original" in origins(shipped)
 
 
@@ -195,14 +195,14 @@ def test_fall_back_leaves_a_rewrite_out_that_is_there_anyway(guard):
     decision = guard.decide(DATED, DATED_REWRITE, HISTORY, policy=policy(Release.FALL_BACK))
     assert (decision.action, decision.reason) == (Action.FALL_BACK, Reason.SKIPPED)
     assert decision.query == DATED
-    failed = guard.decide_without_rewrite(DATED, Reason.REWRITER_ERROR, HISTORY)
+    failed = guard.without_rewrite(DATED, Reason.REWRITER_ERROR, HISTORY)
     assert decision.queries == failed.queries
     assert origins(decision) == ["original", "carried"]
     assert decision.assessment == guard.check(DATED, DATED_REWRITE, HISTORY)
 
 
 def test_fall_back_leaves_a_set_out_too(guard):
-    decision = guard.decide_all(DATED, [DATED_REWRITE, "permit 2023"], HISTORY, policy=policy(Release.FALL_BACK))
+    decision = guard.decide(DATED, [DATED_REWRITE, "permit 2023"], HISTORY, policy=policy(Release.FALL_BACK))
     assert (decision.action, origins(decision)) == (Action.FALL_BACK, ["original", "carried"])
 
 

@@ -384,7 +384,7 @@ async def test_the_guard_works_beside_the_event_loop(monkeypatch):
         TURN, HISTORY
     )
     await asafe_rewrite(TURN, GOOD, HISTORY, guard=Watched())
-    assert at_work == {(name, False) for name in ("decide", "decide_without_rewrite", "dependent", "carried")}
+    assert at_work == {(name, False) for name in ("decide", "without_rewrite", "dependent", "carried")}
     (check,) = [
         span
         for span in probed.spans

@@ -205,8 +205,8 @@ class FaultyGuard(Guard):
             raise ZeroDivisionError(turn)
         return self._guard.decide(turn, rewrite, history, **keywords)
 
-    def decide_without_rewrite(self, turn, reason, history=(), **keywords):
-        return self._guard.decide_without_rewrite(turn, reason, history, **keywords)
+    def without_rewrite(self, turn, reason, history=(), **keywords):
+        return self._guard.without_rewrite(turn, reason, history, **keywords)
 
 
 def drawn(seed):

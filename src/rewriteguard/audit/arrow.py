@@ -80,7 +80,7 @@ def _known_columns(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def _checked(rows: list[dict[str, Any]], guard: Guard) -> pa.RecordBatch:
     asked = [{**row, "history": _history(row.get("history"))} for row in rows]
-    found = check_each(guard, asked, read_ahead=guard.read_ahead)
+    found = check_each(guard, asked)
     return pa.RecordBatch.from_pylist(
         [_result(row.get("id"), item) for row, item in zip(rows, found, strict=True)], RESULT_SCHEMA
     )

@@ -12,11 +12,9 @@ from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.model.assessment import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from rewriteguard.model.assessment import Assessment
-
-    ReadAhead = Callable[[Sequence["Row"]], None]
 
 BATCH_SIZE = 64  # rows; one pass of the pipeline over more of them is hardly faster
 _EXPECTED = (
@@ -36,6 +34,10 @@ class Checks(Protocol):
     def check_all(self) -> Callable[..., Assessment]:
         """As `Guard.check_all`."""
 
+    @property
+    def read_ahead(self) -> Callable[[list[Row]], None]:
+        """As `Guard.read_ahead`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -52,20 +54,17 @@ class Row:
     together: bool = False
 
 
-def check_batch(
-    guard: Checks, rows: Iterable[Any], *, batch_size: int = BATCH_SIZE, read_ahead: ReadAhead | None = None
-) -> Iterator[Assessment]:
+def check_batch(guard: Checks, rows: Iterable[Any], *, batch_size: int = BATCH_SIZE) -> Iterator[Assessment]:
     """The finding about each row, in the order of the rows and equal to those of `guard.check`.
 
     Rows are taken `batch_size` at a time and no row is kept after its finding was taken, so that a stream without an
     end can be checked.
 
     Args:
-        guard: Checks each row.
+        guard: Reads the rows of each batch before it checks the first of them.
         rows: `(turn, rewrite)` or `(turn, rewrite, history)`, or mappings with `original` (or `turn`), `rewrite` and
             optionally `history` and `reference_date` (a date or YYYY-MM-DD); other keys are left alone.
         batch_size: How many rows are taken before the first of them is checked.
-        read_ahead: Called with the rows of each batch before they are checked.
 
     Raises:
         InputError: At once where `rows` or `batch_size` is of no use; at its place where a row, its turn, rewrite or
@@ -76,11 +75,11 @@ def check_batch(
         raise InputError(f"rows: expected an iterable of rows, got {type(rows).__name__}")
     if not isinstance(batch_size, int) or batch_size < 1:
         raise InputError(f"batch_size: expected a number of rows of at least 1, got {batch_size!r}")
-    return _raised(check_each(guard, rows, batch_size=batch_size, read_ahead=read_ahead))
+    return _raised(check_each(guard, rows, batch_size=batch_size))
 
 
 def check_each(
-    guard: Checks, rows: Iterable[Any], *, batch_size: int = BATCH_SIZE, read_ahead: ReadAhead | None = None
+    guard: Checks, rows: Iterable[Any], *, batch_size: int = BATCH_SIZE
 ) -> Iterator[Assessment | InputError | HistoryError]:
     """As `check_batch`, but a row that cannot be read gives its error, and the rows after it are checked."""
     remaining = iter(rows)
@@ -90,8 +89,7 @@ def check_each(
         if not values and error is None:
             return
         batch = [_read(value) for value in values]
-        if read_ahead is not None:
-            read_ahead([row for row in batch if isinstance(row, Row)])
+        guard.read_ahead([row for row in batch if isinstance(row, Row)])
         batch.reverse()
         while batch:  # each row is let go before its finding is given
             yield _found(guard, batch.pop())

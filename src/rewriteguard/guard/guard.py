@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -13,15 +14,18 @@ from cachetools import LRUCache, cached
 
 from rewriteguard import extract
 from rewriteguard.check.assess import MAX_REWRITE, MAX_TURN, assess, is_dependent, texts_of
+from rewriteguard.check.compare import counts
+from rewriteguard.check.foreign.check import literal_kinds
 from rewriteguard.check.sets.sets import assess_set
 from rewriteguard.check.sets.together import Member
+from rewriteguard.check.view import language_of_turn
 from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.extract.base import Extractor, Facts
 from rewriteguard.extract.entity import equivalents_of
 from rewriteguard.filters.check import MAX_LIMIT, assess_filter
 from rewriteguard.filters.finding import FilterAssessment
-from rewriteguard.guard._traits import traits_of
 from rewriteguard.guard.batch import BATCH_SIZE, Row, check_batch
+from rewriteguard.language.detect import is_foreign
 from rewriteguard.language.pipeline import pipeline_version
 from rewriteguard.model import arguments
 from rewriteguard.model.assessment import Assessment, Profile, SetAssessment
@@ -29,10 +33,10 @@ from rewriteguard.model.conversation import Conversation, text_from, texts_from
 from rewriteguard.model.decision import Decision, Reason
 from rewriteguard.model.tokens import ProtectedToken
 from rewriteguard.policy.carry import CarriedQuery, carried_query, digest, recent
-from rewriteguard.policy.classes import Release, RequestClass, Traits, first_class
-from rewriteguard.policy.policy import Policy, decide, decide_without_rewrite
+from rewriteguard.policy.classes import ENGLISH, Release, RequestClass, Traits, first_class
+from rewriteguard.policy.policy import Policy, decide, without_rewrite
 from rewriteguard.reading.lists import as_they_are, listed_queries
-from rewriteguard.reading.text import Reader
+from rewriteguard.reading.text import Past, Reader, Reading
 
 _CACHED_CHECKS = 256  # findings that are kept, for a call that is repeated
 _LONGEST_CACHED = 20_000  # characters of a conversation of which a finding is kept, since it is kept with it
@@ -68,7 +72,8 @@ class Guard:
         carried: LRUCache[bytes, CarriedQuery] = LRUCache(_KEPT_CARRIED, lambda query: len(query.text) + 1)
         self._carry: Callable[..., CarriedQuery] = cached(carried, key=digest, lock=Lock())(carried_query)
         found: LRUCache[Any, Assessment] = LRUCache(_CACHED_CHECKS)
-        self._assess_again: Callable[..., Assessment] = cached(found, lock=Lock())(self._assess_uncached)
+        self._assess = partial(assess, read=self._read, equivalents=self._equivalents)
+        self._assess_again: Callable[..., Assessment] = cached(found, lock=Lock())(self._assess)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -110,7 +115,7 @@ class Guard:
         """
         conversation = Conversation.read(turn, history, self._window)
         # Judged as its own rewrite: that reads all that a check looks at. Nothing of it is kept but the readings.
-        self._assess_uncached(conversation, conversation.turn, Profile.CONDENSE, None)
+        self._assess(conversation, conversation.turn)
         self._carried(conversation)
 
     def check(
@@ -166,8 +171,8 @@ class Guard:
             InputError: `turn` is not text, or `rewrites` is no list of texts or holds no query.
             HistoryError: An item of the history has an unknown shape.
         """
-        conversation = Conversation.read(turn, history, self._window)
-        return self._check_all(conversation, rewrites, profile, reference_date, filter, listed=listed)
+        asked = Conversation.read(turn, history, self._window)
+        return self._check_all(asked, rewrites, profile, reference_date, filter, listed=listed)
 
     def check_filter(
         self,
@@ -218,7 +223,7 @@ class Guard:
                 with `rows[7]`, counted from 0.
             HistoryError: At its place, the history of a row cannot be read.
         """
-        return check_batch(self, rows, batch_size=batch_size, read_ahead=self.read_ahead)
+        return check_batch(self, rows, batch_size=batch_size)
 
     def decide(
         self,
@@ -227,54 +232,38 @@ class Guard:
         history: Any = (),
         *,
         policy: Policy | None = None,
-        profile: Profile = Profile.CONDENSE,
+        profile: Profile | None = None,
         reference_date: date | None = None,
         filter: Any = None,  # noqa: A002
     ) -> Decision:
         """What to search: `check`, then the policy. The verdict is the same under every policy.
 
+        Several rewrites of one turn are a list or tuple: `check_all`, then the policy. The original is searched, and
+        each rewrite that is not CHANGED, among which the weight that the policy gives a rewrite is shared equally.
+        Without a profile one rewrite is judged as CONDENSE and several are judged as EXPAND.
+
         Raises:
-            InputError: `turn` or `rewrite` is not text.
+            InputError: `turn` or `rewrite` is not text, or a list of rewrites holds no query.
             HistoryError: An item of the history has an unknown shape.
         """
         conversation = Conversation.read(turn, history, self._window)
-        assessment = self._check(conversation, rewrite, profile, reference_date, filter)
-        return self._decide(conversation, assessment, policy or _DEFAULT_POLICY)
+        several, policy = isinstance(rewrite, list | tuple), policy or _DEFAULT_POLICY
+        given = texts_from(rewrite, "rewrites") if several else []
+        if profile is None:
+            profile = Profile.EXPAND if several else Profile.CONDENSE
+        check = self._check_all if several else self._check
+        assessment = check(conversation, given if several else rewrite, profile, reference_date, filter)
+        of_class = self._class_of(conversation, policy)
+        off = of_class is not None and of_class.release is Release.FALL_BACK
+        if assessment.profile is Profile.SHORTEN and not off and self._is_brief(assessment.turn):
+            unchecked = given or assessment.raw_rewrite
+            return without_rewrite(policy, assessment.turn, Reason.SKIPPED, unchecked=unchecked, request_class=of_class)
+        return decide(policy, assessment, self._carried(conversation), given=given, request_class=of_class)
 
-    def decide_all(
-        self,
-        turn: Any,
-        rewrites: Iterable[Any],
-        history: Any = (),
-        *,
-        policy: Policy | None = None,
-        profile: Profile = Profile.EXPAND,
-        reference_date: date | None = None,
-        filter: Any = None,  # noqa: A002
+    def without_rewrite(
+        self, turn: Any, reason: Reason, history: Any = (), *, policy: Policy | None = None
     ) -> Decision:
-        """What to search: `check_all`, then the policy. The original is searched, and each rewrite that is not CHANGED.
-
-        The weight that the policy gives a rewrite is shared equally among those that are searched.
-
-        Raises:
-            InputError: `turn` is not text, or `rewrites` is no list of texts or holds no query.
-            HistoryError: An item of the history has an unknown shape.
-        """
-        conversation = Conversation.read(turn, history, self._window)
-        given = texts_from(rewrites, "rewrites")
-        assessment = self._check_all(conversation, given, profile, reference_date, filter)
-        return self._decide(conversation, assessment, policy or _DEFAULT_POLICY, given)
-
-    def decide_without_rewrite(
-        self,
-        turn: Any,
-        reason: Reason,
-        history: Any = (),
-        *,
-        policy: Policy | None = None,
-        unchecked: str | Sequence[str] | None = None,
-    ) -> Decision:
-        """What to search where no rewrite was judged; `unchecked` is the rewrite, or are those, not judged.
+        """What to search where no rewrite was judged.
 
         With `Reason.SKIPPED` the policy's classes say whether the rewriter is off for this turn.
         """
@@ -282,14 +271,11 @@ class Guard:
         carried, policy = self._carried(conversation), policy or _DEFAULT_POLICY
         # Elsewhere the class changes nothing, and a rewriter that was late leaves no time to read the turn.
         found = self._class_of(conversation, policy) if reason is Reason.SKIPPED else None
-        return decide_without_rewrite(
-            policy, conversation.turn, reason, carried, unchecked=unchecked, request_class=found
-        )
+        return without_rewrite(policy, conversation.turn, reason, carried, request_class=found)
 
     def carried(self, turn: Any, history: Any = ()) -> CarriedQuery:
         """The carried query of a turn: its words and the most salient terms of the history."""
-        conversation = Conversation.read(turn, history, self._window)
-        return self._carried(conversation)
+        return self._carried(Conversation.read(turn, history, self._window))
 
     def dependent(self, turn: Any, history: Any = ()) -> bool:
         """True where the turn needs the conversation to be understood."""
@@ -318,21 +304,9 @@ class Guard:
         return first_class(policy.classes, self._traits(conversation)) if policy.classes else None
 
     def _traits(self, conversation: Conversation) -> Traits:
-        turn = conversation.turn[:MAX_TURN]
-        self._read.together(turn, *self._read.said(conversation.history))
-        return traits_of(conversation.turn, self._read(turn, True), self._read.past(conversation.history))
-
-    def _decide(
-        self, conversation: Conversation, assessment: Assessment, policy: Policy, given: Sequence[str] = ()
-    ) -> Decision:
-        found = self._class_of(conversation, policy)
-        off = found is not None and found.release is Release.FALL_BACK
-        if assessment.profile is Profile.SHORTEN and not off and self._is_brief(assessment.turn):
-            unchecked = given or assessment.raw_rewrite
-            return decide_without_rewrite(
-                policy, assessment.turn, Reason.SKIPPED, unchecked=unchecked, request_class=found
-            )
-        return decide(policy, assessment, self._carried(conversation), given=given, request_class=found)
+        text = conversation.turn[:MAX_TURN]
+        self._read.together(text, *self._read.said(conversation.history))
+        return _traits_of(conversation.turn, self._read(text, True), self._read.past(conversation.history))
 
     def _is_brief(self, turn: str) -> bool:
         """True for a turn that is as short as a query already."""
@@ -371,9 +345,10 @@ class Guard:
         if profile not in list(Profile):
             raise InputError(f"profile: expected one of {', '.join(Profile)}, got {profile!r}")
         text = text_from(rewrite, "rewrite")
-        if filtered is None and _is_short(conversation):
-            return self._assess_again(conversation, text, Profile(profile), day)
-        return self._assess_uncached(conversation, text, Profile(profile), day, filtered)
+        size = len(conversation.turn) + sum(len(message.text) for message in conversation.history)
+        if filtered is None and size <= _LONGEST_CACHED:
+            return self._assess_again(conversation, text, profile=Profile(profile), reference_date=day)
+        return self._assess(conversation, text, profile=Profile(profile), reference_date=day, filtered=filtered)
 
     def read_ahead(self, rows: Sequence[Row]) -> None:
         """Reads what is new of several rows together, which takes the pipeline less time than one by one.
@@ -391,24 +366,15 @@ class Guard:
     def _carried(self, conversation: Conversation) -> CarriedQuery:
         return self._carry(conversation.turn, recent(conversation.history))
 
-    def _assess_uncached(
-        self,
-        conversation: Conversation,
-        rewrite: str,
-        profile: Profile,
-        reference_date: date | None,
-        filtered: Any = None,
-    ) -> Assessment:
-        return assess(
-            conversation,
-            rewrite,
-            read=self._read,
-            equivalents=self._equivalents,
-            profile=profile,
-            reference_date=reference_date,
-            filtered=filtered,
-        )
 
+def _traits_of(text: str, turn: Reading, past: Past) -> Traits:
+    """The traits of a turn as written, of which `turn` is the part that is read.
 
-def _is_short(conversation: Conversation) -> bool:
-    return sum(len(message.text) for message in conversation.history) + len(conversation.turn) <= _LONGEST_CACHED
+    Filler, and what the user took back, is of no kind.
+    """
+    language = language_of_turn(turn, past)
+    if is_foreign(language):
+        kinds = literal_kinds(turn.text, language)
+    else:
+        kinds, language = frozenset(token.kind for token in turn.tokens if counts(turn, token)), ENGLISH
+    return Traits(kinds, is_dependent(turn, past), language, len(text.split()))

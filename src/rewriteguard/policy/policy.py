@@ -128,7 +128,7 @@ def decide(
     release = Release.FUSE if request_class is None else request_class.release
     raw = tuple(given) or (assessment.raw_rewrite,)
     if release is Release.FALL_BACK:
-        off = decide_without_rewrite(
+        off = without_rewrite(
             policy, assessment.turn, Reason.SKIPPED, carried, unchecked=raw, request_class=request_class
         )
         return replace(off, assessment=assessment, candidates=assessment.candidates)
@@ -158,7 +158,7 @@ def decide(
     return _as_unguarded(decision, *raw) if policy.shadow else decision
 
 
-def decide_without_rewrite(
+def without_rewrite(
     policy: Policy,
     turn: str,
     reason: Reason,

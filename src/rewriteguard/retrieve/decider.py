@@ -18,7 +18,7 @@ from rewriteguard.model.assessment import Profile
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Decision, Reason
 from rewriteguard.policy.classes import Release
-from rewriteguard.policy.policy import Policy, decide_without_rewrite
+from rewriteguard.policy.policy import Policy, without_rewrite
 from rewriteguard.retrieve.rewriter import Answer
 from rewriteguard.telemetry import Telemetry, default_telemetry
 
@@ -84,7 +84,7 @@ class Decider:
     def unread(self, conversation: Conversation, answer: Answer) -> Decision:
         """The decision where turn or history could not be read, so that nothing can be checked."""
         policy = replace(self.policy, shadow=self.as_unguarded(conversation))
-        return decide_without_rewrite(policy, conversation.turn, Reason.GUARD_ERROR, unchecked=answer.text)
+        return without_rewrite(policy, conversation.turn, Reason.GUARD_ERROR, unchecked=answer.text)
 
     def decide(self, conversation: Conversation, answer: Answer, reference_date: date | None) -> Decision:
         """The decision about an answer; where the guard itself fails, the original alone is searched."""
@@ -103,11 +103,10 @@ class Decider:
     def failed(self, conversation: Conversation, answer: Answer, error: Exception) -> Decision:
         """The decision where the guard itself failed: the original alone, or in shadow mode the unchecked rewrite."""
         self.telemetry.failed("guard", error)
-        return decide_without_rewrite(self.policy, conversation.turn, Reason.GUARD_ERROR, unchecked=answer.text)
+        return without_rewrite(self.policy, conversation.turn, Reason.GUARD_ERROR, unchecked=answer.text)
 
     def _decided(self, conversation: Conversation, text: Any, reference_date: date | None) -> Decision:
-        decide = self.guard.decide_all if isinstance(text, tuple) else self.guard.decide
-        return decide(
+        return self.guard.decide(
             conversation.turn,
             text,
             conversation,
@@ -117,7 +116,7 @@ class Decider:
         )
 
     def _without_rewrite(self, conversation: Conversation, reason: Reason) -> Decision:
-        return self.guard.decide_without_rewrite(conversation.turn, reason, conversation, policy=self.policy)
+        return self.guard.without_rewrite(conversation.turn, reason, conversation, policy=self.policy)
 
     def _contained(self, conversation: Conversation, answer: Answer, decide: Callable[[], Decision]) -> Decision:
         try:
