@@ -12,7 +12,7 @@ from importlib import resources
 import datafiles
 from checks import CHANGED, PRESERVED, Outcome, Task, without_errors
 from rewriteguard.evaluation.figure import Figure, share
-from rewriteguard.evaluation.mutants.mutants import Mutant, controls, mutants
+from rewriteguard.evaluation.mutants.mutants import Mutant, controls_of, mutants_of
 
 Figures = dict[str, Figure]
 _UNCHANGED = "unchanged"
@@ -95,8 +95,8 @@ def figures(outcomes: Sequence[Outcome]) -> Figures:
 
 def _made(row: datafiles.Row, seed: int) -> Iterator[tuple[str, Mutant]]:
     context = "\n".join(text for _, text in datafiles.history(row))
-    yield from (("mutants", mutant) for mutant in mutants(row["human"], context=context, seed=seed))
-    yield from (("controls", control) for control in controls(row["human"], context=context, seed=seed))
+    yield from (("mutants", mutant) for mutant in mutants_of(row["human"], context=context, seed=seed))
+    yield from (("controls", control) for control in controls_of(row["human"], context=context, seed=seed))
 
 
 def _is_of_turn(name: str, mutant: Mutant, turn: str) -> bool:

@@ -23,18 +23,6 @@ class PolicyError(RewriteGuardError, ValueError):
     """A policy was given a value that cannot be used; one of a file names the file, the table and the key."""
 
 
-class RulesError(RewriteGuardError, ValueError):
-    """Release rules say something that cannot be held; the message names the file, the table and the key."""
-
-
-class CaseError(RewriteGuardError, ValueError):
-    """A case cannot be read or used; the message names file, line and field."""
-
-
-class ConditionsError(RewriteGuardError, ValueError):
-    """What an evaluation stands on is not what was fixed before it; the message names what changed."""
-
-
 class PipelineNotFoundError(RewriteGuardError, OSError):
     """No English spaCy pipeline is installed; the message names the two commands that install one."""
 
@@ -58,11 +46,3 @@ class ClarificationNeeded(RewriteGuardError):  # noqa: N818 - a question to the 
         self.candidates = candidates
         # Tracing records the text of errors, whatever is said about the users' words.
         super().__init__("the turn can be read in several ways; see `candidates`")
-
-
-class CorpusError(RewriteGuardError, ValueError):
-    """A corpus cannot be read; the message names the file, the line and the field."""
-
-
-class JournalError(RewriteGuardError, ValueError):
-    """A file is no journal of a run, or a journal that cannot be read, or another process has it open."""

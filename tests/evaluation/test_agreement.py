@@ -9,10 +9,10 @@ import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from rewriteguard import Guard
-from rewriteguard.errors import CaseError
 from rewriteguard.evaluation.cases.agreement import ALL, Agreement, Choices, agreement
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
 from rewriteguard.evaluation.cases.draft import draft
+from rewriteguard.evaluation.errors import CaseError
 from rewriteguard.model.tokens import Kind
 
 DATED = Case("1", "Which ferries did not run in 2021?")

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from case_sample import BARE, FULL
 from rewriteguard import Guard, Telemetry, TripleLog, safe_rewrite
-from rewriteguard.errors import CaseError
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
 from rewriteguard.evaluation.cases.files import SCHEMA, read_cases, write_cases
 from rewriteguard.evaluation.cases.rows import FIELDS, case_of, row_of
+from rewriteguard.evaluation.errors import CaseError
 from rewriteguard.model.tokens import Kind
 
 

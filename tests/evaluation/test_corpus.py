@@ -11,8 +11,8 @@ import bm25s
 import pytest
 import Stemmer
 
-from rewriteguard.errors import CorpusError
 from rewriteguard.evaluation.cases.case import Case
+from rewriteguard.evaluation.errors import CorpusError
 from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
 from rewriteguard.evaluation.run.search import Bm25, Corpus, Passage
 from rewriteguard.evaluation.score.assemble import unknown_words

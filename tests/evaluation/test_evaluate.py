@@ -22,9 +22,9 @@ from typer.testing import CliRunner, Result
 import rewriteguard
 from rewriteguard import Guard, GuardedSearch, Hit, Policy, Telemetry, TripleLog
 from rewriteguard.cli import app
-from rewriteguard.errors import ConditionsError
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.cases.files import read_cases, write_cases
+from rewriteguard.evaluation.errors import ConditionsError
 from rewriteguard.evaluation.evaluating import Evaluation, evaluate
 from rewriteguard.evaluation.release.release import is_accepted
 from rewriteguard.evaluation.release.rules import Rules

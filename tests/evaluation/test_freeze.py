@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from case_sample import BARE, FULL
-from rewriteguard.errors import CaseError, ConditionsError
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
 from rewriteguard.evaluation.cases.draft import Lock, check_frozen, freeze
+from rewriteguard.evaluation.errors import CaseError, ConditionsError
 from rewriteguard.model.tokens import Kind
 
 CASES = [FULL, BARE]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rewriteguard.errors import ConditionsError, JournalError
+from rewriteguard.evaluation.errors import ConditionsError, JournalError
 from rewriteguard.evaluation.run.conditions import Conditions
 from rewriteguard.evaluation.run.journal import Answered, Journal, conditions_of
 from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status

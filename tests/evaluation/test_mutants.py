@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rewriteguard.errors import InputError
 from rewriteguard.evaluation.mutants import mutants as module
-from rewriteguard.evaluation.mutants.mutants import Edit, Mutant, MutantKind, controls, mutants
+from rewriteguard.evaluation.mutants.mutants import Edit, Mutant, MutantKind, controls_of, mutants_of
 
 SOURCES = [Path(module.__file__), *sorted(Path(module.__file__).parent.glob("edits/*.py"))]
 
@@ -105,7 +105,7 @@ NOTHING = ["", " ", "?", "Thanks!", "ok", "你好吗？", "Are there any other i
 
 def natural(text: str, context: str = "") -> list[Mutant]:
     """The mutants of the words of the text itself, without those of added constraints and questions."""
-    return [m for m in mutants(text, context=context) if not m.seeded]
+    return [m for m in mutants_of(text, context=context) if not m.seeded]
 
 
 @pytest.mark.parametrize(("text", "kind", "edit", "expected"), MADE)
@@ -120,17 +120,17 @@ def test_leaves_alone_what_an_edit_would_not_change(text, kind):
 
 @pytest.mark.parametrize(("text", "kind", "expected"), KEPT)
 def test_makes_the_control(text, kind, expected):
-    assert expected in {m.text for m in controls(text) if m.kind == kind}
+    assert expected in {m.text for m in controls_of(text) if m.kind == kind}
 
 
 @pytest.mark.parametrize("text", NOTHING)
 def test_makes_nothing_where_nothing_can_be_edited(text):
-    assert mutants(text) == ()
+    assert mutants_of(text) == ()
 
 
 def test_every_kind_but_question_can_be_dropped_altered_and_invented():
-    made = {(m.kind, m.edit) for seed in range(12) for m in mutants("What did the court decide?", seed=seed)}
-    kinds = [k for k in MutantKind if k not in {m.kind for m in controls("What did the court decide?")}]
+    made = {(m.kind, m.edit) for seed in range(12) for m in mutants_of("What did the court decide?", seed=seed)}
+    kinds = [k for k in MutantKind if k not in {m.kind for m in controls_of("What did the court decide?")}]
     seeded = [k for k in kinds if k not in (MutantKind.ANSWER_WORD, MutantKind.QUESTION)]
     edits = (Edit.DROP, Edit.ALTER, Edit.INVENT)
     assert [(k, e) for k in seeded for e in edits if (k, e) not in made] == []
@@ -138,7 +138,8 @@ def test_every_kind_but_question_can_be_dropped_altered_and_invented():
 
 
 def test_a_constraint_that_was_added_is_the_base_of_its_drop():
-    drops = [m for m in mutants("What did the court decide?") if m.edit is Edit.DROP and m.kind is MutantKind.VERSION]
+    made = mutants_of("What did the court decide?")
+    drops = [m for m in made if m.edit is Edit.DROP and m.kind is MutantKind.VERSION]
     assert [m.text for m in drops] == ["What did the court decide?"]
     assert drops[0].base != drops[0].text
     assert drops[0].seeded
@@ -155,7 +156,7 @@ def test_an_invented_year_is_new_and_near_the_years_of_the_context():
 
 def test_one_alteration_takes_its_value_from_the_context():
     context = "Paul Mercer met Helen Ward in 1902."
-    made = mutants("What did Paul Mercer say in 1910?", context=context)
+    made = mutants_of("What did Paul Mercer say in 1910?", context=context)
     altered = {m.kind: set() for m in made}
     for m in made:
         if m.edit is Edit.ALTER and m.base == "What did Paul Mercer say in 1910?":
@@ -166,30 +167,30 @@ def test_one_alteration_takes_its_value_from_the_context():
 
 def test_another_name_of_the_same_person_is_no_alteration():
     context = "Helen Ward, known as Paul Mercer, was a spy."
-    assert "Helen Ward" not in {m.after for m in mutants("What did Paul Mercer say?", context=context)}
+    assert "Helen Ward" not in {m.after for m in mutants_of("What did Paul Mercer say?", context=context)}
 
 
 def test_an_acronym_is_learnt_from_the_context():
     context = "The Northern Canal Trust (NCT) owns the locks."
-    texts = {m.text for m in controls("Who leads the Northern Canal Trust?", context=context)}
+    texts = {m.text for m in controls_of("Who leads the Northern Canal Trust?", context=context)}
     assert "Who leads the NCT?" in texts
 
 
 def test_the_same_arguments_give_the_same_mutants_and_seeds_differ():
     text = "What did Paul Mercer study in 1931?"
-    assert mutants(text, seed=3) == mutants(text, seed=3)
-    assert controls(text, seed=3) == controls(text, seed=3)
-    assert len({mutants(text, seed=seed) for seed in range(5)}) > 1
+    assert mutants_of(text, seed=3) == mutants_of(text, seed=3)
+    assert controls_of(text, seed=3) == controls_of(text, seed=3)
+    assert len({mutants_of(text, seed=seed) for seed in range(5)}) > 1
 
 
 def test_controls_keep_and_mutants_do_not():
     text = "What did Paul Mercer study in 1931?"
-    assert {m.edit for m in controls(text)} == {Edit.KEEP}
-    assert Edit.KEEP not in {m.edit for m in mutants(text)}
-    assert not {m.kind for m in controls(text)} & {m.kind for m in mutants(text)}
+    assert {m.edit for m in controls_of(text)} == {Edit.KEEP}
+    assert Edit.KEEP not in {m.edit for m in mutants_of(text)}
+    assert not {m.kind for m in controls_of(text)} & {m.kind for m in mutants_of(text)}
 
 
-@pytest.mark.parametrize("make", [mutants, controls])
+@pytest.mark.parametrize("make", [mutants_of, controls_of])
 def test_what_is_no_text_is_an_input_error(make):
     with pytest.raises(InputError, match="text"):
         make(7)
@@ -220,7 +221,7 @@ QUESTIONS = st.one_of(
 
 @given(text=QUESTIONS, context=QUESTIONS, seed=st.integers(0, 3))
 def test_every_edit_is_one_replacement_that_changes_the_text(text, context, seed):
-    for m in (*mutants(text, context=context, seed=seed), *controls(text, context=context, seed=seed)):
+    for m in (*mutants_of(text, context=context, seed=seed), *controls_of(text, context=context, seed=seed)):
         assert m.base[: m.start] + m.after + m.base[m.end :] == m.text
         assert m.base[m.start : m.end] == m.before
         assert m.text != m.base

@@ -7,8 +7,8 @@ import pytest
 from release_case import cases, evaluated, expands, faithful, loses_dates, paired, scores, share
 
 from rewriteguard import Action, Guard, GuardedSearch, InputError, Kind, Policy, Predicate, Release, RequestClass
-from rewriteguard.errors import RulesError
 from rewriteguard.evaluation.cases.case import Case
+from rewriteguard.evaluation.errors import RulesError
 from rewriteguard.evaluation.release.checks import checks_of
 from rewriteguard.evaluation.release.classes import class_of, groups_of
 from rewriteguard.evaluation.release.policy_file import policy_file, policy_for, policy_text

@@ -20,8 +20,9 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 
 from rewriteguard import Guard, GuardedSearch, Hit, Policy, Predicate, Profile, Release, RequestClass, Telemetry
-from rewriteguard.errors import ConditionsError, InputError, ScopeError
+from rewriteguard.errors import InputError, ScopeError
 from rewriteguard.evaluation.cases.case import Case, Contract
+from rewriteguard.evaluation.errors import ConditionsError
 from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
 from rewriteguard.evaluation.run.rewriters import Rewriter
 from rewriteguard.evaluation.run.run import run

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from rewriteguard import Guard
-from rewriteguard.errors import ConditionsError, InputError
+from rewriteguard.errors import InputError
 from rewriteguard.evaluation.cases.case import Case
+from rewriteguard.evaluation.errors import ConditionsError
 from rewriteguard.evaluation.run.conditions import Conditions
 from rewriteguard.evaluation.run.setup import Setup
 

@@ -9,7 +9,7 @@ import pytest
 from rewriteguard import Guard, Verdict
 from rewriteguard.evaluation.cases.case import Case, Contract
 from rewriteguard.evaluation.mutants.question import pointers
-from rewriteguard.evaluation.twins import Family, Judged, judge_pair, judge_pairs, shares, twins
+from rewriteguard.evaluation.twins import Family, Judged, judge_pair, judge_pairs, shares, twins_of
 
 TALK = (
     ("user", "Tell me about the painter Paul Mercer."),
@@ -25,11 +25,11 @@ CASE = Case(
 
 
 def of(case: Case, kind: str, *, planted: bool = False) -> list[Family]:
-    return [family for family in twins(case) if family.kind == kind and family.planted == planted]
+    return [family for family in twins_of(case) if family.kind == kind and family.planted == planted]
 
 
 def test_every_decisive_kind_has_a_pair() -> None:
-    seen = {family.kind for n in range(12) for family in twins(replace(CASE, id=str(n)), seed=n)}
+    seen = {family.kind for n in range(12) for family in twins_of(replace(CASE, id=str(n)), seed=n)}
     assert seen >= {"date", "name", "direction", "status", "aggregation", "referent", "unresolved", "expansion"}
 
 
@@ -116,7 +116,7 @@ def test_an_expansion_is_harmless_beside_one_that_narrows() -> None:
 
 
 def test_words_are_planted_only_where_there_are_none() -> None:
-    planted = [family for family in twins(CASE) if family.planted]
+    planted = [family for family in twins_of(CASE) if family.planted]
     assert [family.kind for family in planted if family.kind in ("date", "referent", "unresolved")] == []
     (direction,) = [family for family in planted if family.kind == "direction"]
     assert direction.turn != CASE.human
@@ -130,34 +130,34 @@ def test_controls_take_turns() -> None:
     case = replace(
         CASE, human="What did Paul Mercer first paint in Toronto before 1931?", original="What did he paint?"
     )
-    edits = [family.control.edit for family in twins(case) if not family.planted]
+    edits = [family.control.edit for family in twins_of(case) if not family.planted]
     assert len(set(edits)) > 2
     assert "unchanged" in edits
 
 
 def test_the_families_are_ordered_and_numbered() -> None:
-    families = twins(CASE)
+    families = twins_of(CASE)
     assert len({family.id for family in families}) == len(families)
     assert {family.case for family in families} == {"mercer-2"}
     assert families[0].id == "mercer-2/date/1"
-    assert twins(CASE) == families
-    assert twins(CASE, seed=1) != families
+    assert twins_of(CASE) == families
+    assert twins_of(CASE, seed=1) != families
 
 
 @pytest.mark.parametrize("human", [None, "", "Thanks!"])
 def test_what_cannot_be_edited_has_no_pairs_of_its_own(human: str | None) -> None:
-    assert [family for family in twins(Case("1", "Thanks!", human=human)) if not family.planted] == []
+    assert [family for family in twins_of(Case("1", "Thanks!", human=human)) if not family.planted] == []
 
 
 def test_a_pair_passes_only_as_a_unit() -> None:
-    family = twins(CASE)[0]
+    family = twins_of(CASE)[0]
     preserved, changed, uncertain = Verdict
     passed = [(twin, control) for twin in Verdict for control in Verdict if Judged(family, twin, control).passed]
     assert passed == [(changed, preserved), (changed, uncertain), (uncertain, preserved), (uncertain, uncertain)]
 
 
 def test_the_guard_tells_twins_from_controls(guard: Guard) -> None:
-    families = twins(CASE)
+    families = twins_of(CASE)
     told = judge_pairs(guard, families)
     assert list(told)[:3] == ["date", "name", "direction"]
     assert (told["date"].value, told["date"].n, told["date"].count) == (1.0, 1, 1)
@@ -179,10 +179,10 @@ class Blind(Guard):
 
 @pytest.mark.parametrize("verdict", [Verdict.PRESERVED, Verdict.CHANGED])
 def test_a_guard_that_passes_or_rejects_all_fails_every_pair(verdict: Verdict) -> None:
-    assert {figure.value for figure in judge_pairs(Blind(verdict), twins(CASE)).values()} == {0.0}
+    assert {figure.value for figure in judge_pairs(Blind(verdict), twins_of(CASE)).values()} == {0.0}
 
 
 def test_what_was_judged_is_plain_json(guard: Guard) -> None:
-    told = json.loads(json.dumps(judge_pair(guard, twins(CASE)[0]).to_dict()))
+    told = json.loads(json.dumps(judge_pair(guard, twins_of(CASE)[0]).to_dict()))
     assert (told["id"], told["passed"], told["verdicts"]["twin"]) == ("mercer-2/date/1", True, "changed")
     assert told["twin"]["edit"] == "alter"

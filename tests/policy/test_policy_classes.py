@@ -25,7 +25,7 @@ from rewriteguard import (
     asafe_rewrite,
     safe_rewrite,
 )
-from rewriteguard.errors import RulesError
+from rewriteguard.evaluation.errors import RulesError
 from rewriteguard.evaluation.release.policy_file import policy_text
 from rewriteguard.evaluation.release.rules import Rules
 from rewriteguard.model.decision import Origin, Reason

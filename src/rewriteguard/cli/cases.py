@@ -13,13 +13,13 @@ from rich.text import Text
 
 import rewriteguard
 from rewriteguard.cli.console import ERR, OUT, check_targets, fail, json_text, printable
-from rewriteguard.errors import CaseError, RewriteGuardError
+from rewriteguard.errors import RewriteGuardError
 from rewriteguard.evaluation.cases.agreement import agreement as agreement_of
 from rewriteguard.evaluation.cases.draft import Lock
 from rewriteguard.evaluation.cases.draft import draft as draft_of
 from rewriteguard.evaluation.cases.files import SCHEMA, read_cases, write_cases
-from rewriteguard.evaluation.twins import judge_pair, shares
-from rewriteguard.evaluation.twins import twins as twins_of
+from rewriteguard.evaluation.errors import CaseError
+from rewriteguard.evaluation.twins import judge_pair, shares, twins_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,8 +9,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Unpack
 
-from rewriteguard.errors import ConditionsError, InputError
+from rewriteguard.errors import InputError
 from rewriteguard.evaluation.cases.case import Case
+from rewriteguard.evaluation.errors import ConditionsError
 from rewriteguard.evaluation.figure import plain
 from rewriteguard.evaluation.release.classes import groups_of
 from rewriteguard.evaluation.release.policy_file import policy_file

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rewriteguard.evaluation.cases.case import Case, Contract
 from rewriteguard.evaluation.figure import Figure
 from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, holds
-from rewriteguard.evaluation.mutants.mutants import controls, mutants
+from rewriteguard.evaluation.mutants.mutants import controls_of, mutants_of
 from rewriteguard.evaluation.mutants.question import WORDS, pointers
 from rewriteguard.model.assessment import Verdict
 
@@ -97,7 +97,7 @@ class Judged:
         return {**family, "verdicts": {"twin": self.twin, "control": self.control}, "passed": self.passed}
 
 
-def twins(case: Case, *, seed: int = 0) -> tuple[Family, ...]:
+def twins_of(case: Case, *, seed: int = 0) -> tuple[Family, ...]:
     """The families of a case, in the order of their kinds; none where nobody rewrote the turn.
 
     The turn is the user's own where it holds the words that are turned round, or where they were to be taken from the
@@ -111,8 +111,8 @@ def twins(case: Case, *, seed: int = 0) -> tuple[Family, ...]:
     if case.human is None:
         return ()
     context = "\n".join(said for _, said in case.history)
-    made = mutants(case.human, context=context, seed=seed)
-    kept = controls(case.human, context=context, seed=seed)
+    made = mutants_of(case.human, context=context, seed=seed)
+    kept = controls_of(case.human, context=context, seed=seed)
     found = [*_written(case, made, kept), *_unresolved(case, case.human), *_expanded(case, case.human, made, kept)]
     missing = [kind for kind in _DECISIVE if kind not in {pair[0] for pair in found}]
     found += _planted(missing, made, context, seed)
@@ -173,7 +173,7 @@ def _planted(kinds: Sequence[str], made: Sequence[Mutant], context: str, seed: i
     for place, kind in enumerate(kinds):
         for mutant in made:
             if mutant.seeded and mutant.edit is Edit.ALTER and _kind(mutant) == kind:
-                kept = controls(mutant.base, context=context, seed=seed)
+                kept = controls_of(mutant.base, context=context, seed=seed)
                 yield kind, mutant.base, _twin(mutant), _control(mutant.base, kept, place), True
                 break
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from rewriteguard.errors import CaseError
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
 from rewriteguard.evaluation.cases.draft import draft
+from rewriteguard.evaluation.errors import CaseError
 from rewriteguard.evaluation.figure import Figure
 from rewriteguard.model.tokens import Kind
 from rewriteguard.telemetry.calibration import interval_of, kappa_of

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Self
 
 from rewriteguard.audit.log import LineError, read_object
 from rewriteguard.check.rules.table import RULES
-from rewriteguard.errors import CaseError, ConditionsError
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
 from rewriteguard.evaluation.cases.rows import row_of
+from rewriteguard.evaluation.errors import CaseError, ConditionsError
 from rewriteguard.model.assessment import Fault, Severity
 
 if TYPE_CHECKING:

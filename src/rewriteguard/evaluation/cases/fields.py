@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from rewriteguard.audit.log import json_type
-from rewriteguard.errors import CaseError
+from rewriteguard.evaluation.errors import CaseError
 
 Reader = Callable[[Any, str], Any]
 """Reads a value; the second argument names the field."""

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from rewriteguard.audit.log import LineError, is_answer, read_object
 from rewriteguard.audit.replacing import replacing
-from rewriteguard.errors import CaseError
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.cases.fields import check_names, each_name_once
 from rewriteguard.evaluation.cases.rows import FIELDS, PLAIN, case_of, is_logged, row_of
+from rewriteguard.evaluation.errors import CaseError
 
 if TYPE_CHECKING:
     import os

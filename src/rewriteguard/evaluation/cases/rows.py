@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from rewriteguard.errors import CaseError, HistoryError
+from rewriteguard.errors import HistoryError
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
 from rewriteguard.evaluation.cases.fields import (
     ObjectOf,
@@ -22,6 +22,7 @@ from rewriteguard.evaluation.cases.fields import (
     truth,
     words,
 )
+from rewriteguard.evaluation.errors import CaseError
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.tokens import Kind
 

@@ -21,7 +21,7 @@ from rewriteguard.evaluation.mutants.small_words import (
 )
 from rewriteguard.evaluation.mutants.values import code_edits, date_edits, number_edits
 
-__all__ = ["Edit", "Mutant", "MutantKind", "controls", "mutants"]
+__all__ = ["Edit", "Mutant", "MutantKind", "controls_of", "mutants_of"]
 
 _EDITS = (
     date_edits,
@@ -48,7 +48,7 @@ _CONTROLS = (
 )
 
 
-def mutants(text: str, *, context: str = "", seed: int = 0) -> tuple[Mutant, ...]:
+def mutants_of(text: str, *, context: str = "", seed: int = 0) -> tuple[Mutant, ...]:
     """The edits of a question that change what evidence answers it, by kind and in the order of the text.
 
     A question that asks for anything at all, or that holds nothing to edit, has none. The same arguments always give
@@ -71,7 +71,7 @@ def mutants(text: str, *, context: str = "", seed: int = 0) -> tuple[Mutant, ...
     return tuple(dict.fromkeys(mutant for mutant in made if mutant.text != mutant.base))
 
 
-def controls(text: str, *, context: str = "", seed: int = 0) -> tuple[Mutant, ...]:
+def controls_of(text: str, *, context: str = "", seed: int = 0) -> tuple[Mutant, ...]:
     """The edits of a question that keep its meaning, by kind and in the order of the text; all have `Edit.KEEP`.
 
     Args:

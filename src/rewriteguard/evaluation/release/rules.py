@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pydantic.dataclasses
 from pydantic import Field, TypeAdapter
 
-from rewriteguard.errors import RulesError
+from rewriteguard.evaluation.errors import RulesError
 from rewriteguard.evaluation.figure import plain
 from rewriteguard.policy.classes import REST, Predicate, Release, check_classes, check_name
 from rewriteguard.policy.file import FILE, read_toml, valid

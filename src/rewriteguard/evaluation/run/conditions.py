@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from rewriteguard.errors import ConditionsError
 from rewriteguard.evaluation.cases.case import Case
+from rewriteguard.evaluation.errors import ConditionsError
 from rewriteguard.evaluation.run.fingerprint import described, digest
 
 _SHOWN = 80  # characters of a value in a message

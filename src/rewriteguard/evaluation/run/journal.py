@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rewriteguard.errors import JournalError
+from rewriteguard.evaluation.errors import JournalError
 from rewriteguard.evaluation.run.conditions import Conditions
 from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
 

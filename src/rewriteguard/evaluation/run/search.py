@@ -15,7 +15,8 @@ import bm25s
 import numpy as np
 import Stemmer
 
-from rewriteguard.errors import CorpusError, InputError
+from rewriteguard.errors import InputError
+from rewriteguard.evaluation.errors import CorpusError
 from rewriteguard.evaluation.run.fingerprint import described
 from rewriteguard.evaluation.vocabulary import words_of
 from rewriteguard.integrations.langchain.keywords import own_count, require_keywords
