@@ -1,14 +1,18 @@
-"""What `import rewriteguard` offers, and what it does not load."""
+"""What the doors `rewriteguard`, `.audit` and `.evaluation` offer, and what they do not load."""
 
 import ast
 import importlib.metadata
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import rewriteguard
+import rewriteguard.audit
+import rewriteguard.evaluation
 
 HEAVY = {
     "spacy",
@@ -21,7 +25,9 @@ HEAVY = {
     "typer",
     "rich",
     "py3langid",
+    "pydantic",
 }
+DOORS = (rewriteguard, rewriteguard.audit, rewriteguard.evaluation)
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -48,34 +54,51 @@ def test_the_set_would_show_a_heavy_import() -> None:
     assert "rich" in loaded_by("import rewriteguard.cli") & HEAVY
 
 
-@pytest.mark.parametrize("name", rewriteguard.__all__)
-def test_every_name_resolves(name: str) -> None:
-    value = getattr(rewriteguard, name)
-    assert name == "DEFAULT_EXTRACTORS" or value.__name__ == name
+def test_a_policy_loads_what_reads_its_file_when_a_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text("k = 3")
+    policy = "from rewriteguard import Policy; Policy.load"
+    assert loaded_by(policy) & HEAVY == set()
+    assert loaded_by(f"{policy}({str(tmp_path / 'policy.toml')!r})") & HEAVY == {"pydantic"}
 
 
-def test_names_are_sorted_and_listed() -> None:
-    assert sorted(rewriteguard.__all__, key=lambda n: (not n.isupper(), not n[0].isupper(), n)) == rewriteguard.__all__
-    assert set(rewriteguard.__all__) <= set(dir(rewriteguard))
+def test_cases_and_logs_are_read_without_the_extras() -> None:
+    reading = "from rewriteguard.evaluation import agreement, draft, read_cases, twins_of, Rules"
+    extras = {"numpy", "scipy", "statsmodels", "ir_measures", "bm25s", "spacy", "pyarrow"}
+    assert loaded_by(reading) & extras == set()
+    assert loaded_by("from rewriteguard.audit import find, read_log") & extras == set()
+    assert "pyarrow" in loaded_by("from rewriteguard.audit import check_record_batches")
 
 
-def test_checkers_see_the_same_names_from_the_same_modules() -> None:
-    tree = ast.parse(Path(rewriteguard.__file__).read_text("utf-8"))
-    block = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {
-        alias.name: node.module.removeprefix("rewriteguard.")
-        for node in block.body
-        if isinstance(node, ast.ImportFrom) and node.module
+def homes_of(door: ModuleType) -> dict[str, str]:
+    """The module that a checker sees each name of a door come from."""
+    tree = ast.parse(Path(str(door.__file__)).read_text("utf-8"))
+    return {
+        alias.name: str(node.module)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("rewriteguard")
         for alias in node.names
     }
-    assert seen == rewriteguard._HOMES
-    assert set(seen) == set(rewriteguard.__all__)
+
+
+@pytest.mark.parametrize(("door", "name"), [(door, name) for door in DOORS for name in door.__all__])
+def test_every_name_comes_from_where_checkers_see_it(door: ModuleType, name: str) -> None:
+    value, home = getattr(door, name), homes_of(door)[name]
+    assert value is getattr(sys.modules[home], name)
+    assert name.isupper() or value.__name__ == name
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_names_are_listed_once_and_hide_no_module(door: ModuleType) -> None:
+    assert sorted(door.__all__) == sorted(homes_of(door))
+    assert set(door.__all__) <= set(dir(door))
+    assert set(door.__all__).isdisjoint(module.name for module in pkgutil.iter_modules(door.__path__))
 
 
 def test_version_is_the_installed_one() -> None:
     assert rewriteguard.__version__ == importlib.metadata.version("rewriteguard")
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="has no attribute 'Gaurd'"):
-        rewriteguard.Gaurd  # noqa: B018
+@pytest.mark.parametrize("door", DOORS)
+def test_an_unknown_name_is_an_attribute_error(door: ModuleType) -> None:
+    with pytest.raises(AttributeError, match=f"module '{door.__name__}' has no attribute 'Gaurd'"):
+        door.Gaurd  # noqa: B018
