@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col
 
-from rewriteguard.audit.arrow import check_record_batches
+from rewriteguard.audit import check_record_batches
 
 FINDINGS = (
     "id string, verdict string, dependent boolean, faults array<string>, kinds array<string>, violations string, "

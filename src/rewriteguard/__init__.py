@@ -20,10 +20,20 @@ from rewriteguard.errors import (
 )
 from rewriteguard.filters.finding import FilterAssessment, FilterViolation
 from rewriteguard.filters.merge import merge_filter
-from rewriteguard.model.assessment import Assessment, Fault, Profile, SetAssessment, Severity, Verdict
+from rewriteguard.model.assessment import (
+    Assessment,
+    Checked,
+    Fault,
+    Fill,
+    Profile,
+    SetAssessment,
+    Severity,
+    Verdict,
+    Violation,
+)
 from rewriteguard.model.conversation import Conversation
-from rewriteguard.model.decision import Action, Decision, WeightedQuery
-from rewriteguard.model.tokens import Kind, ProtectedToken
+from rewriteguard.model.decision import Action, Decision, Origin, Reason, WeightedQuery
+from rewriteguard.model.tokens import Evidence, Kind, ProtectedToken
 from rewriteguard.policy.classes import Predicate, Release, RequestClass
 from rewriteguard.policy.policy import Policy
 from rewriteguard.policy.weights import Weights
@@ -34,7 +44,7 @@ if TYPE_CHECKING:
     from rewriteguard.guard.guard import Guard
     from rewriteguard.retrieve.query_filters import check_filter
     from rewriteguard.retrieve.rewrite import asafe_rewrite, safe_rewrite
-    from rewriteguard.retrieve.search import GuardedSearch, Result
+    from rewriteguard.retrieve.search import Arm, GuardedSearch, Result
     from rewriteguard.telemetry import Calibration, Judge, Telemetry, TripleLog
 
 _LATER = {
@@ -42,14 +52,15 @@ _LATER = {
     "guard.guard": ("Guard",),
     "retrieve.query_filters": ("check_filter",),
     "retrieve.rewrite": ("asafe_rewrite", "safe_rewrite"),
-    "retrieve.search": ("GuardedSearch", "Result"),
+    "retrieve.search": ("Arm", "GuardedSearch", "Result"),
     "telemetry": ("Calibration", "Judge", "Telemetry", "TripleLog"),
 }
-__all__ = ["DEFAULT_EXTRACTORS", "Conversation", "Guard", "Kind", "ProtectedToken"]
-__all__ += ["Assessment", "Fault", "Profile", "SetAssessment", "Severity", "Verdict"]
-__all__ += ["Action", "Decision", "Policy", "Predicate", "Release", "RequestClass", "WeightedQuery", "Weights"]
+__all__ = ["DEFAULT_EXTRACTORS", "Conversation", "Evidence", "Guard", "Kind", "ProtectedToken"]
+__all__ += ["Assessment", "Checked", "Fault", "Fill", "Profile", "SetAssessment", "Severity", "Verdict", "Violation"]
+__all__ += ["Action", "Decision", "Origin", "Reason", "WeightedQuery"]
+__all__ += ["Policy", "Predicate", "Release", "RequestClass", "Weights"]
 __all__ += ["FilterAssessment", "FilterViolation", "check_filter", "merge_filter"]
-__all__ += ["GuardedSearch", "Hit", "Result", "asafe_rewrite", "reciprocal_rank_fusion", "safe_rewrite"]
+__all__ += ["Arm", "GuardedSearch", "Hit", "Result", "asafe_rewrite", "reciprocal_rank_fusion", "safe_rewrite"]
 __all__ += ["Calibration", "Judge", "Telemetry", "TripleLog"]
 __all__ += ["ClarificationNeeded", "HistoryError", "InputError", "PipelineNotFoundError", "PolicyError"]
 __all__ += ["RewriteGuardError", "ScopeError", "UnsupportedChainError"]
