@@ -16,12 +16,12 @@ from spacy.tokens import Doc
 
 from rewriteguard.extract import extract_tokens
 from rewriteguard.extract.base import Extractor
+from rewriteguard.language.normal import Normalised, normalise
 from rewriteguard.language.pipeline import english
 from rewriteguard.language.words import Word, read_words
 from rewriteguard.model.conversation import MAX_MESSAGE, MAX_MESSAGES, Message, Role
 from rewriteguard.model.tokens import ProtectedToken
 from rewriteguard.reading.units import Regions, read_regions
-from rewriteguard.reading.unwrap import Normalised, normalise
 from rewriteguard.reading.vocabulary import Vocabulary, is_content
 
 _LONGEST_RUN = 5  # words and marks that a name is cut into

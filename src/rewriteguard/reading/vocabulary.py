@@ -14,8 +14,8 @@ from itertools import accumulate, chain
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import DamerauLevenshtein
 
-from rewriteguard.extract.entity import are_places, canonical, country, is_typo
 from rewriteguard.language import lexicon
+from rewriteguard.language.names import are_places, canonical, country, is_typo
 from rewriteguard.language.stem import stem
 from rewriteguard.language.words import Word, is_word
 
