@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 
 from rewriteguard.extract.base import Form, group
 from rewriteguard.extract.time.value import (
@@ -74,8 +75,11 @@ def _iso_day(m: re.Match[str]) -> str | None:
 
 
 def _iso_span(m: re.Match[str]) -> str | None:
-    first, behind = interval(f"{m['a']}/{m['a']}"), interval(f"{m['b']}/{m['b']}")
-    return period(first[0], behind[0]) if first and behind and first[0] < behind[0] else None
+    try:
+        first, behind = date.fromisoformat(m["a"]), date.fromisoformat(m["b"])
+    except ValueError:  # 30 February
+        return None
+    return period(first, behind) if first < behind else None
 
 
 def _numeric_day(m: re.Match[str]) -> str | None:
