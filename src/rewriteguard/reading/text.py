@@ -22,7 +22,7 @@ from rewriteguard.language.words import Word, read_words
 from rewriteguard.model.conversation import MAX_MESSAGE, MAX_MESSAGES, Message, Role
 from rewriteguard.model.tokens import ProtectedToken
 from rewriteguard.reading.units import Regions, read_regions
-from rewriteguard.reading.vocabulary import Vocabulary, is_content
+from rewriteguard.reading.vocabulary import Vocabulary
 
 _LONGEST_RUN = 5  # words and marks that a name is cut into
 MAX_PARSED = 1_000  # characters of a user's message that is read in full; longer ones are read by their words
@@ -64,7 +64,7 @@ class Reading:
     @cached_property
     def content(self) -> tuple[Word, ...]:
         """The words that carry topic."""
-        return tuple(word for word in self.words if is_content(word))
+        return self.vocabulary.content
 
     @cached_property
     def letter_runs(self) -> frozenset[str]:
