@@ -11,8 +11,25 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rewriteguard.language import lexicon
-from rewriteguard.language.words import END_MARKS, SOFT_MARKS, Phrases, Word, pieces
+from rewriteguard.language.words import END_MARKS, SOFT_MARKS, Phrases, Word, is_word, pieces
 from rewriteguard.reading.self_corrections import Repair, repairs
+
+_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+_TELLING = lexicon.words("regions", "telling")
+_INTERJECTIONS = Phrases.of("regions", "interjections")
+_CONNECTIVES = Phrases.of("regions", "connectives")
+_DENIALS = Phrases.of("regions", "denials")
+_COURTESIES = Phrases.of("regions", "courtesies")
+_FEEDBACK = Phrases.of("regions", "feedback")
+_CORRECTIONS = Phrases.of("regions", "corrections")
+_WRAPPERS = Phrases.of("regions", "wrappers")
+_SCENES = Phrases.of("regions", "scenes")
+_REQUESTS = lexicon.words("regions", "requests")
+QUESTION_WORDS = lexicon.words("regions", "questions")
+"""The words that ask, auxiliaries left out."""
+AUXILIARIES = frozenset(piece for word in lexicon.words("regions", "auxiliaries") for piece in (word, pieces(word)[0]))
+OPENERS = QUESTION_WORDS | AUXILIARIES
+"""The words that open a question."""
 
 
 class UnitKind(StrEnum):
@@ -23,6 +40,9 @@ class UnitKind(StrEnum):
     CORRECTION = "correction"
     STATEMENT = "statement"
     FILLER = "filler"
+
+
+_CORE = (UnitKind.QUESTION, UnitKind.REQUEST, UnitKind.CORRECTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,26 +96,6 @@ class Regions:
         return any(repair.first <= position < repair.resumed for repair in self.repairs)
 
 
-_CORE = (UnitKind.QUESTION, UnitKind.REQUEST, UnitKind.CORRECTION)
-_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
-_TELLING = lexicon.words("regions", "telling")
-
-_INTERJECTIONS = Phrases.of("regions", "interjections")
-_CONNECTIVES = Phrases.of("regions", "connectives")
-_DENIALS = Phrases.of("regions", "denials")
-_COURTESIES = Phrases.of("regions", "courtesies")
-_FEEDBACK = Phrases.of("regions", "feedback")
-_CORRECTIONS = Phrases.of("regions", "corrections")
-_WRAPPERS = Phrases.of("regions", "wrappers")
-_SCENES = Phrases.of("regions", "scenes")
-_REQUESTS = lexicon.words("regions", "requests")
-QUESTION_WORDS = lexicon.words("regions", "questions")
-"""The words that ask, auxiliaries left out."""
-AUXILIARIES = frozenset(piece for word in lexicon.words("regions", "auxiliaries") for piece in (word, pieces(word)[0]))
-OPENERS = QUESTION_WORDS | AUXILIARIES
-"""The words that open a question."""
-
-
 def read_regions(words: Sequence[Word], text: str) -> Regions:
     """The units of `text`, whose words are `words`."""
     units: list[Unit] = []
@@ -147,8 +147,8 @@ def _read_sentence(words: Sequence[Word], first: int, last: int, before: Sequenc
         kind = UnitKind.CORRECTION
     if _only_marks(words, start, last):
         start = begin
-    pieces = _split_questions(words, start, last) if kind is UnitKind.QUESTION else [(start, last)]
-    return [*begin_filler, *(Unit(kind, a, b) for a, b in pieces)], start > begin
+    runs = _split_questions(words, start, last) if kind is UnitKind.QUESTION else [(start, last)]
+    return [*begin_filler, *(Unit(kind, a, b) for a, b in runs)], start > begin
 
 
 def _skip_openings(words: Sequence[Word], first: int, last: int) -> tuple[int, bool]:
@@ -272,4 +272,4 @@ def _opens_clause(words: Sequence[Word], i: int) -> bool:
 
 
 def _only_marks(words: Sequence[Word], first: int, last: int) -> bool:
-    return all(not any(c.isalnum() for c in words[i].text) for i in range(first, last))
+    return not any(map(is_word, words[first:last]))

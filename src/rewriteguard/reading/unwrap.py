@@ -8,8 +8,72 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from rewriteguard.language.normal import visible
+
+# A query is at most a few sentences; a longer text is not unwrapped, only folded, and is judged as it is.
+_MAX_LENGTH = 20_000
+_ROUNDS = 6
+
+
+class Wrapping(StrEnum):
+    """What was taken off a rewrite."""
+
+    INVISIBLE = "invisible"
+    THINK = "think"
+    TEMPLATE = "template"
+    CODE_FENCE = "code_fence"
+    JSON = "json"
+    LABEL = "label"
+    PREFACE = "preface"
+    NARRATION = "narration"
+    DIALOGUE = "dialogue"
+    EXPLANATION = "explanation"
+    LIST = "list"
+    MARKDOWN = "markdown"
+    QUOTES = "quotes"
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """A rewrite without its wrapping.
+
+    Attributes:
+        text: The query on one line; empty where nothing is left.
+        removed: What was taken off, in the order of `Wrapping`, each once.
+    """
+
+    text: str
+    removed: tuple[str, ...]
+
+
+def clean(rewrite: str) -> Cleaned:
+    """The query in a rewriter's output: one line, NFKC, without labels, quotes, fences, reasoning and remarks.
+
+    Of several queries the first is taken. The time is linear in the length of the output.
+    """
+    text = visible(rewrite)
+    removed = {Wrapping.INVISIBLE} if text != rewrite else set()
+    text = text.replace("\u00b4", "'")  # NFKC would make a space and an accent of it
+    text = unicodedata.normalize("NFKC", text).replace("\r\n", "\n").replace("\r", "\n").strip()
+    text = _applied(without_reasoning, Wrapping.THINK, text, removed)
+    if len(text) <= _MAX_LENGTH:
+        for _ in range(_ROUNDS):
+            before = text
+            for wrapping, step in _STEPS:
+                text = _applied(step, wrapping, text, removed)
+            if text == before:
+                break
+    return Cleaned(" ".join(text.split()), tuple(wrapping.value for wrapping in Wrapping if wrapping in removed))
+
+
+def _applied(step: Callable[[str], str], wrapping: Wrapping, text: str, removed: set[Wrapping]) -> str:
+    result = step(text).strip()
+    if result != text:
+        removed.add(wrapping)
+    return result
+
 
 _REASONING_TAG = re.compile(r"<(?P<close>/?)(?:think|thinking|thought|reasoning|reflection|scratchpad)>", re.IGNORECASE)
 # Marks of the chat templates in wide use, which stand around messages and say nothing.
@@ -26,19 +90,9 @@ TEMPLATE = re.compile(
 )
 _FENCE_OPEN = re.compile(r"\A(?:```|~~~)(?:[\w+-]{0,20}[ \t]*\n)?")
 _JSON_KEYS = (
-    "query",
-    "rewritten_query",
-    "standalone_query",
-    "search_query",
-    "question",
-    "rewritten_question",
-    "standalone_question",
-    "rewrite",
-    "rewritten",
-    "queries",
-    "questions",
-    "output",
-)
+    "query", "rewritten_query", "standalone_query", "search_query", "question", "rewritten_question",
+    "standalone_question", "rewrite", "rewritten", "queries", "questions", "output",
+)  # fmt: skip
 # "Rewritten", "standalone" ... say that a query follows; "search", "user" ... do so only before "query" and its kin.
 _STRONG = r"""(?:re-?written|re-?phrased|re-?formulated|re-?worded|revised|refined|condensed|contextuali[sz]ed|resolved
     |decontextuali[sz]ed|stand-?\ ?alone|self-?\ ?contained|rewrite|paraphrased|optimi[sz]ed)"""
@@ -123,27 +177,6 @@ _REMARK = re.compile(
 _NUMBERED = re.compile(r"\A[ \t]*(?:1[.)]|\(1\))[ \t]+(?P<first>[^\n]+)\n+[ \t]*(?:2[.)]|\(2\))[ \t]")
 _BULLET = re.compile(r"\A[-*•–][ \t]+(?P<first>[^\n]+)")
 _EMPHASIS = re.compile(r"\A(?P<mark>\*\*\*|\*\*|\*|__|_)(?P<inner>[^*_\n]{1,2000})(?P=mark)\Z")
-# A query is at most a few sentences; a longer text is not unwrapped, only folded, and is judged as it is.
-_MAX_LENGTH = 20_000
-_ROUNDS = 6
-
-
-class Wrapping(StrEnum):
-    """What was taken off a rewrite."""
-
-    INVISIBLE = "invisible"
-    THINK = "think"
-    TEMPLATE = "template"
-    CODE_FENCE = "code_fence"
-    JSON = "json"
-    LABEL = "label"
-    PREFACE = "preface"
-    NARRATION = "narration"
-    DIALOGUE = "dialogue"
-    EXPLANATION = "explanation"
-    LIST = "list"
-    MARKDOWN = "markdown"
-    QUOTES = "quotes"
 
 
 def without_reasoning(text: str) -> str:
@@ -171,14 +204,17 @@ def _without_fence(text: str) -> str:
     return text[opened.end() :].split(opened[0][:3], 1)[0]
 
 
+def json_in(text: str) -> Any:
+    """The JSON object or list that the text is; None where it is neither."""
+    try:
+        return json.loads(text) if text.startswith(("[", "{")) else None
+    except (ValueError, RecursionError):
+        return None
+
+
 def _without_json(text: str) -> str:
     """The query in a JSON object or list; the text itself where it is not one that holds a query."""
-    if text[:1] not in ("{", "["):
-        return text
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    value = json_in(text)
     if isinstance(value, dict):
         value = next((value[key] for key in _JSON_KEYS if key in value), None)
     if isinstance(value, list):
@@ -195,10 +231,6 @@ def _without_label(text: str) -> str:
     return text[match.end() :] if match else text
 
 
-def _without_preface(text: str) -> str:
-    return _PREFACE.sub("", text, count=1)
-
-
 def _without_narration(text: str) -> str:
     """The query that a sentence about the rewriting quotes; an open quote ends with the text."""
     match = _NARRATION.match(text)
@@ -207,15 +239,6 @@ def _without_narration(text: str) -> str:
     rest = text[match.end() :].split("\n\n", 1)[0]
     closer = _CLOSERS[match["quote"]]
     return rest.rsplit(closer, 1)[0] if closer in rest else rest
-
-
-def _without_dialogue(text: str) -> str:
-    return _DIALOGUE.split(text, maxsplit=1)[0]
-
-
-def _without_remark(text: str) -> str:
-    """What stands before a blank line or a remark on the query."""
-    return _REMARK.split(text, maxsplit=1)[0]
 
 
 def _without_list(text: str) -> str:
@@ -257,56 +280,16 @@ def _closes_early(inner: str, opener: str, closer: str) -> bool:
     return False
 
 
-STEPS: tuple[tuple[Wrapping, Callable[[str], str]], ...] = (
+_STEPS: tuple[tuple[Wrapping, Callable[[str], str]], ...] = (
     (Wrapping.TEMPLATE, _without_template),
     (Wrapping.CODE_FENCE, _without_fence),
     (Wrapping.JSON, _without_json),
     (Wrapping.NARRATION, _without_narration),
     (Wrapping.LABEL, _without_label),
-    (Wrapping.PREFACE, _without_preface),
+    (Wrapping.PREFACE, lambda text: _PREFACE.sub("", text, count=1)),
     (Wrapping.LIST, _without_list),
-    (Wrapping.DIALOGUE, _without_dialogue),
-    (Wrapping.EXPLANATION, _without_remark),
+    (Wrapping.DIALOGUE, lambda text: _DIALOGUE.split(text, maxsplit=1)[0]),
+    (Wrapping.EXPLANATION, lambda text: _REMARK.split(text, maxsplit=1)[0]),
     (Wrapping.MARKDOWN, _without_markdown),
     (Wrapping.QUOTES, _without_quotes),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Cleaned:
-    """A rewrite without its wrapping.
-
-    Attributes:
-        text: The query on one line; empty where nothing is left.
-        removed: What was taken off, in the order of `Wrapping`, each once.
-    """
-
-    text: str
-    removed: tuple[str, ...]
-
-
-def clean(rewrite: str) -> Cleaned:
-    """The query in a rewriter's output: one line, NFKC, without labels, quotes, fences, reasoning and remarks.
-
-    Of several queries the first is taken. The time is linear in the length of the output.
-    """
-    text = visible(rewrite)
-    removed = {Wrapping.INVISIBLE} if text != rewrite else set()
-    text = text.replace("\u00b4", "'")  # NFKC would make a space and an accent of it
-    text = unicodedata.normalize("NFKC", text).replace("\r\n", "\n").replace("\r", "\n").strip()
-    text = _applied(without_reasoning, Wrapping.THINK, text, removed)
-    if len(text) <= _MAX_LENGTH:
-        for _ in range(_ROUNDS):
-            before = text
-            for wrapping, step in STEPS:
-                text = _applied(step, wrapping, text, removed)
-            if text == before:
-                break
-    return Cleaned(" ".join(text.split()), tuple(wrapping.value for wrapping in Wrapping if wrapping in removed))
-
-
-def _applied(step: Callable[[str], str], wrapping: Wrapping, text: str, removed: set[Wrapping]) -> str:
-    result = step(text).strip()
-    if result != text:
-        removed.add(wrapping)
-    return result
