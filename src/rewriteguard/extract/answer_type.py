@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, over, text_of, words_of
+from rewriteguard.extract.base import Facts, Match, end_of, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.language.words import Phrases
 from rewriteguard.model.tokens import Kind, ProtectedToken
@@ -43,14 +43,15 @@ _CLAUSE_ENDS = frozenset({".", "?", "!", ";", ":"})
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The kinds of answer that `doc` asks for, in reading order."""
-    opened = True
+    text, opened = text_of(doc), True
     for word in words_of(doc):
         if word.text in _CLAUSE_ENDS or "\n" in word.text:
             opened = True
             continue
         found = _asked(doc, word, opened)
         if found:
-            yield over(doc, Kind.ANSWER_TYPE, word, *found)
+            length, value = found
+            yield token(Kind.ANSWER_TYPE, text, word.idx, end_of(doc, word, length), value)
             opened = False
         elif not word.is_punct and word.lower_ not in _OPENERS and not _leads_to_question_word(doc, word):
             opened = False

@@ -85,10 +85,10 @@ def token(kind: Kind, text: str, start: int, end: int, value: str, relation: str
     return ProtectedToken(kind, text[start:end], start, end, value, relation)
 
 
-def over(doc: Doc, kind: Kind, word: Token, length: int, value: str) -> ProtectedToken:
-    """The token of `length` words from `word` on."""
-    last = doc[word.i + length - 1]
-    return token(kind, text_of(doc), word.idx, last.idx + len(last), value)
+def end_of(doc: Doc, word: Token, length: int) -> int:
+    """The offset behind `length` words from `word` on."""
+    last = word if length == 1 else doc[word.i + length - 1]
+    return last.idx + len(last)
 
 
 def scan(doc: Doc, kind: Kind, read: Callable[[Doc, Token], tuple[int, str] | None]) -> Iterable[ProtectedToken]:
@@ -99,12 +99,13 @@ def scan(doc: Doc, kind: Kind, read: Callable[[Doc, Token], tuple[int, str] | No
         kind: The kind.
         read: Gives the number of words and the value of the token that starts at a word; None where none does.
     """
-    behind = 0
+    text, behind = text_of(doc), 0
     for word in words_of(doc):
         found = read(doc, word) if word.i >= behind else None
         if found is not None:
-            behind = word.i + found[0]
-            yield over(doc, kind, word, *found)
+            length, value = found
+            behind = word.i + length
+            yield token(kind, text, word.idx, end_of(doc, word, length), value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, over, words_of
+from rewriteguard.extract.base import Facts, Match, end_of, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.language.words import Phrases
@@ -62,10 +62,12 @@ _DIRECTED_POS = frozenset({"VERB", "NOUN", "ADJ", "ADV", "ADP", "SCONJ", ""})
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The comparisons of `doc`."""
+    text = text_of(doc)
     for word in words_of(doc):
         found = _VERSUS.at(doc, word) or _graded(doc, word) or _direction_of(word)
         if found:
-            yield over(doc, Kind.COMPARISON, word, *found)
+            length, value = found
+            yield token(Kind.COMPARISON, text, word.idx, end_of(doc, word, length), value)
 
 
 def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:

@@ -53,11 +53,11 @@ class Word:
 
 def is_word(word: Word) -> bool:
     """False for marks."""
-    return has_letters(word.text)
+    return _has_letters(word.text)
 
 
 @lru_cache(maxsize=65_536)
-def has_letters(text: str) -> bool:
+def _has_letters(text: str) -> bool:
     """True where a text holds a letter or digit."""
     return any(c.isalnum() for c in text)
 
