@@ -7,7 +7,7 @@ from langchain_classic.chains.history_aware_retriever import create_history_awar
 from langchain_core.messages import AIMessage, HumanMessage
 
 from rewriteguard import Decision
-from rewriteguard.demo.parts import CONDENSE_PROMPT, BM25Retriever, RecordedRewriter, conversation, documents
+from rewriteguard.demo import CONDENSE_PROMPT, BM25Retriever, RecordedRewriter, conversation, documents
 from rewriteguard.integrations.langchain import guard_history_aware_retriever
 
 

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from rewriteguard import Decision
-from rewriteguard.demo.parts import BM25Retriever, conversation, documents
+from rewriteguard.demo import BM25Retriever, conversation, documents
 from rewriteguard.integrations.langchain.agents import GuardMiddleware
 
 RETRIEVER = BM25Retriever(documents())

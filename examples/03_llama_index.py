@@ -11,7 +11,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from rewriteguard import Decision
-from rewriteguard.demo.parts import BM25Retriever, conversation, documents
+from rewriteguard.demo import BM25Retriever, conversation, documents
 from rewriteguard.integrations.llama_index import GuardedCondensePlusContextChatEngine
 
 

@@ -8,7 +8,7 @@ from haystack.components.retrievers import InMemoryBM25Retriever
 from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
-from rewriteguard.demo.parts import conversation, documents
+from rewriteguard.demo import conversation, documents
 from rewriteguard.integrations.haystack import RewriteGuard
 
 

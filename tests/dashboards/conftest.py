@@ -17,7 +17,7 @@ import pytest
 from langchain_classic.chains.history_aware_retriever import create_history_aware_retriever
 from langchain_core.messages import AIMessage, HumanMessage
 
-from rewriteguard.demo.parts import CONDENSE_PROMPT, BM25Retriever, RecordedRewriter, conversation, documents
+from rewriteguard.demo import CONDENSE_PROMPT, BM25Retriever, RecordedRewriter, conversation, documents
 from rewriteguard.integrations.langchain import guard_history_aware_retriever
 
 _PATIENCE = 180  # seconds until a server has to answer; Phoenix takes 10 to 60

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from rewriteguard import Telemetry
-from rewriteguard.demo.parts import CONDENSE_PROMPT, conversation, documents
+from rewriteguard.demo import CONDENSE_PROMPT, conversation, documents
 from rewriteguard.telemetry import spans
 
 exporters = pytest.importorskip("opentelemetry.exporter.otlp.proto.http.trace_exporter", reason="no OTLP exporter")

@@ -7,12 +7,12 @@ from langchain_core.documents import Document
 from rich.console import Console
 
 from rewriteguard import Action, Verdict
+from rewriteguard.demo import BM25Retriever, conversation, documents
 from rewriteguard.demo import run as demo
-from rewriteguard.demo.parts import BM25Retriever, conversation, documents
 
 
 @pytest.fixture(scope="module")
-def results() -> tuple[demo.Outcome, ...]:
+def results() -> tuple[demo.Replayed, ...]:
     return demo.outcomes()
 
 
@@ -39,24 +39,24 @@ def test_rank() -> None:
     assert demo.rank(found, "c") is None
 
 
-def test_the_first_turn_is_not_rewritten(results: tuple[demo.Outcome, ...]) -> None:
+def test_the_first_turn_is_not_rewritten(results: tuple[demo.Replayed, ...]) -> None:
     assert results[0].decision.action is Action.USE_ORIGINAL
     assert results[0].decision.assessment is None
 
 
-def test_mistakes_are_seen_and_good_rewrites_are_kept(results: tuple[demo.Outcome, ...]) -> None:
+def test_mistakes_are_seen_and_good_rewrites_are_kept(results: tuple[demo.Replayed, ...]) -> None:
     verdicts = {outcome.turn.user: outcome.decision.verdict for outcome in results[1:]}
     wrong = {outcome.turn.user for outcome in results if outcome.turn.mistake}
     assert {turn for turn, verdict in verdicts.items() if verdict is not Verdict.PRESERVED} == wrong
 
 
-def test_the_guard_never_ranks_the_answer_lower_than_the_unguarded_chain(results: tuple[demo.Outcome, ...]) -> None:
+def test_the_guard_never_ranks_the_answer_lower_than_the_unguarded_chain(results: tuple[demo.Replayed, ...]) -> None:
     for outcome in results:
         assert outcome.guarded is not None, outcome.turn.user
         assert outcome.unguarded is None or outcome.guarded <= outcome.unguarded, outcome.turn.user
 
 
-def test_the_mistakes_cost_the_unguarded_chain_rank(results: tuple[demo.Outcome, ...]) -> None:
+def test_the_mistakes_cost_the_unguarded_chain_rank(results: tuple[demo.Replayed, ...]) -> None:
     lost = [outcome for outcome in results if outcome.unguarded != 1]
     assert {outcome.turn.user for outcome in lost} == {o.turn.user for o in results if o.turn.mistake}
 

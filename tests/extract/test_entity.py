@@ -4,7 +4,8 @@ import pytest
 from table import bare, check, rows
 
 from rewriteguard.extract.base import Facts, Match
-from rewriteguard.extract.entity import canonical, country, extract, same
+from rewriteguard.extract.entity import extract, same
+from rewriteguard.language.names import canonical, country
 from rewriteguard.language.pipeline import english
 from rewriteguard.model.tokens import Kind, ProtectedToken
 

@@ -78,6 +78,8 @@ FOUND = [
 ]
 LEFT_ALONE = [
     "the first time we met",
+    "rides from 2023-13-45/2023-14-02",
+    "rides in 2023-02-30..2023-03-01",
     "a long time at the same time",
     "Now that it works, may I ask more?",
     "May I bring a friend?",

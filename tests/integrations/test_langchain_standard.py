@@ -9,7 +9,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 from rewriteguard import Guard, Policy
-from rewriteguard.demo.parts import BM25Retriever, documents
+from rewriteguard.demo import BM25Retriever, documents
 from rewriteguard.integrations.langchain import GuardedRetriever
 
 QUESTION = "Can I rent an e-bike without a credit card?"

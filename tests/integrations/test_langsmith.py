@@ -10,7 +10,7 @@ from langchain_core.tracers import LangChainTracer
 from langsmith import Client
 
 from rewriteguard import Policy
-from rewriteguard.demo.parts import CONDENSE_PROMPT, BM25Retriever, RecordedRewriter, documents
+from rewriteguard.demo import CONDENSE_PROMPT, BM25Retriever, RecordedRewriter, documents
 from rewriteguard.integrations.langchain import GuardedRetriever, guard_history_aware_retriever
 
 HISTORY = [HumanMessage("Where can I rent?"), AIMessage("At the Town Quay.")]

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rewriteguard.check.says import is_twin, rewrite_says, source_beside, source_of, turn_says, words_said
-from rewriteguard.extract import answer_type, comparison, entity, qualifier, quantifier, same_for
+from rewriteguard.extract import answer_type, comparison, qualifier, quantifier, same_for
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.filters.beside import NO_FILTER, Filtered, is_excluded
+from rewriteguard.language.names import is_transposed, resembles
 from rewriteguard.language.words import Word
 from rewriteguard.model.assessment import Comparison, Pair
 from rewriteguard.model.tokens import Kind, ProtectedToken
@@ -259,8 +260,8 @@ def _pair_misspelt(state: Pairing) -> None:
     for ours in [t for t in state.ours if t.kind is Kind.ENTITY]:
         if all(map(known.supports_name, state.turn.words_of(ours))):
             continue
-        swapped = next((t for t in names if entity.is_transposed(ours.value, t.value)), None)
-        near = next((t for t in names if entity.resembles(ours.value, t.value)), None)
+        swapped = next((t for t in names if is_transposed(ours.value, t.value)), None)
+        near = next((t for t in names if resembles(ours.value, t.value)), None)
         if swapped is not None and not first:
             state.settle(state.kept, ours, swapped)
         elif near is not None:

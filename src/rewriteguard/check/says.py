@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from rewriteguard.extract import answer_type, comparison, negation, quantifier, same_for
 from rewriteguard.extract.base import Facts, Match
-from rewriteguard.extract.entity import canonical, is_typo
 from rewriteguard.extract.negation import EXCLUSION
 from rewriteguard.language import lexicon
+from rewriteguard.language.names import canonical, is_typo
 from rewriteguard.language.stem import stem
 from rewriteguard.language.words import Word
 from rewriteguard.model.tokens import LITERAL, Kind, ProtectedToken

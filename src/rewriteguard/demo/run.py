@@ -1,17 +1,21 @@
-"""Runs the recorded conversation three ways and prints what became of each question."""
+"""Runs the recorded conversation three ways; prints what became of each question, and the spans of one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from langchain_classic.chains.history_aware_retriever import create_history_aware_retriever
 from langchain_core.messages import AIMessage, HumanMessage
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from rich.table import Table
 from rich.text import Text
+from rich.tree import Tree
 
 from rewriteguard.demo.parts import CONDENSE_PROMPT, BM25Retriever, RecordedRewriter, conversation, documents
-from rewriteguard.demo.spans import record, tree
 from rewriteguard.guard.guard import Guard
 from rewriteguard.integrations.langchain import guard_history_aware_retriever
 
@@ -29,10 +33,20 @@ if TYPE_CHECKING:
 _DEPTH = 10
 _SHOWN_TRACE = 2  # the third turn, whose rewrite loses "not" and the year
 _STYLE = {"preserved": "green", "changed": "red", "uncertain": "yellow"}
+_ATTRIBUTES = (
+    "openinference.span.kind",
+    "rewriteguard.verdict",
+    "rewriteguard.action",
+    "rewriteguard.reasons",
+    "rewriteguard.arm",
+    "rewriteguard.original_turn",
+    "rewriteguard.rewritten_query",
+    "rewriteguard.documents.count",
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Replayed:
     """What became of one turn.
 
     Attributes:
@@ -52,7 +66,7 @@ class Outcome:
     spans: Sequence[ReadableSpan]
 
 
-def outcomes() -> tuple[Outcome, ...]:
+def outcomes() -> tuple[Replayed, ...]:
     """Every turn of the conversation, run three ways."""
     turns = conversation()
     retriever = BM25Retriever(documents(), k=_DEPTH)
@@ -62,7 +76,7 @@ def outcomes() -> tuple[Outcome, ...]:
     guard.warm_up()
     decisions: list[Decision] = []
     guarded = guard_history_aware_retriever(chain, guard=guard, on_decision=decisions.append)
-    exporter = record()
+    exporter = _record()
     history: list[BaseMessage] = []
     results = []
     for turn in turns:
@@ -72,7 +86,7 @@ def outcomes() -> tuple[Outcome, ...]:
         found = rank(guarded.invoke(question), turn.answer)
         spans = exporter.get_finished_spans()
         raw = rank(retriever.invoke(turn.user), turn.answer)
-        results.append(Outcome(turn, decisions[-1], unguarded, found, raw, spans))
+        results.append(Replayed(turn, decisions[-1], unguarded, found, raw, spans))
         history += [HumanMessage(turn.user), AIMessage(turn.assistant)]
     return tuple(results)
 
@@ -91,10 +105,10 @@ def run(console: Console) -> None:
     console.rule("Rank of the document that answers")
     console.print(_ranks(results))
     console.rule(f"Spans of turn {_SHOWN_TRACE + 1}")
-    console.print(tree(results[_SHOWN_TRACE].spans))
+    console.print(_tree(results[_SHOWN_TRACE].spans))
 
 
-def _print_turn(console: Console, number: int, outcome: Outcome) -> None:
+def _print_turn(console: Console, number: int, outcome: Replayed) -> None:
     turn, decision = outcome.turn, outcome.decision
     console.rule(f"Turn {number}", align="left")
     lines = Table.grid(padding=(0, 2))
@@ -115,13 +129,13 @@ def _print_turn(console: Console, number: int, outcome: Outcome) -> None:
     console.print(lines)
 
 
-def _places(outcome: Outcome) -> str:
+def _places(outcome: Replayed) -> str:
     return (
         f"rank {_shown(outcome.unguarded)} LangChain, {_shown(outcome.guarded)} guarded, {_shown(outcome.raw)} raw turn"
     )
 
 
-def _ranks(results: Sequence[Outcome]) -> Table:
+def _ranks(results: Sequence[Replayed]) -> Table:
     table = Table()
     table.add_column("")
     table.add_column("the rewriter")
@@ -140,3 +154,41 @@ def _ranks(results: Sequence[Outcome]) -> Table:
 
 def _shown(place: int | None) -> str:
     return "-" if place is None else str(place)
+
+
+def _record() -> InMemorySpanExporter:
+    """An exporter that from now on gets every span of this process."""
+    provider = trace.get_tracer_provider()
+    if not isinstance(provider, TracerProvider):
+        provider = TracerProvider()
+        trace.set_tracer_provider(provider)
+    exporter = InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    return exporter
+
+
+def _tree(spans: Sequence[ReadableSpan]) -> Tree:
+    """The spans below one another as their parents say, each with the attributes that matter here."""
+    ordered = sorted(spans, key=lambda span: span.start_time or 0)
+    known = {span.context.span_id for span in ordered if span.context}
+    root = Tree("spans")
+    branches: dict[int, Tree] = {}
+    for span in ordered:
+        parent = branches[span.parent.span_id] if span.parent and span.parent.span_id in known else root
+        branch = parent.add(_label(span))
+        if span.context:
+            branches[span.context.span_id] = branch
+    return root
+
+
+def _label(span: ReadableSpan) -> Text:
+    label = Text(span.name, style="bold")
+    label.append(f"  {((span.end_time or 0) - (span.start_time or 0)) / 1e6:.1f} ms", style="dim")
+    for name in _ATTRIBUTES:
+        if span.attributes and name in span.attributes:
+            label.append(f"\n{name} = {_value(span.attributes[name])}", style="not bold")
+    return label
+
+
+def _value(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 
 from spacy.tokens import Doc
 
@@ -24,43 +23,28 @@ from rewriteguard.extract import (
 from rewriteguard.extract.base import Extractor, Same, same_value, text_of, unfolded
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
-DEFAULT_EXTRACTORS: tuple[Extractor, ...] = (
-    identifier.extract,
-    version.extract,
-    time.extract,
-    quantity.extract,
-    negation.extract,
-    answer_type.extract,
-    comparison.extract,
-    quantifier.extract,
-    modality.extract,
-    qualifier.extract,
-    entity.extract,
-    topic.extract,
-)
+# In the order of their words' claims: where two tokens share words, the earlier kind's is kept.
+_KINDS: Mapping[Kind, tuple[Extractor, Same]] = {
+    Kind.IDENTIFIER: (identifier.extract, identifier.same),
+    Kind.VERSION: (version.extract, version.same),
+    Kind.TIME: (time.extract, time.same),
+    Kind.QUANTITY: (quantity.extract, quantity.same),
+    Kind.NEGATION: (negation.extract, negation.same),
+    Kind.ANSWER_TYPE: (answer_type.extract, answer_type.same),
+    Kind.COMPARISON: (comparison.extract, comparison.same),
+    Kind.QUANTIFIER: (quantifier.extract, quantifier.same),
+    Kind.MODALITY: (modality.extract, modality.same),
+    Kind.QUALIFIER: (qualifier.extract, qualifier.same),
+    Kind.ENTITY: (entity.extract, entity.same),
+    Kind.TOPIC: (topic.extract, topic.same),
+}
+DEFAULT_EXTRACTORS: tuple[Extractor, ...] = tuple(extract for extract, _ in _KINDS.values())
 """The built-in extractors. Where two tokens share words, the earlier extractor's is kept."""
-
-_SAME: Mapping[Kind, Same] = MappingProxyType(
-    {
-        Kind.IDENTIFIER: identifier.same,
-        Kind.VERSION: version.same,
-        Kind.TIME: time.same,
-        Kind.QUANTITY: quantity.same,
-        Kind.NEGATION: negation.same,
-        Kind.ANSWER_TYPE: answer_type.same,
-        Kind.COMPARISON: comparison.same,
-        Kind.QUANTIFIER: quantifier.same,
-        Kind.MODALITY: modality.same,
-        Kind.QUALIFIER: qualifier.same,
-        Kind.ENTITY: entity.same,
-        Kind.TOPIC: topic.same,
-    }
-)
 
 
 def same_for(kind: Kind) -> Same:
     """How two tokens of `kind` are compared."""
-    return _SAME.get(kind, same_value)
+    return _KINDS[kind][1] if kind in _KINDS else same_value
 
 
 def extract_tokens(doc: Doc, extractors: Sequence[Extractor] = DEFAULT_EXTRACTORS) -> tuple[ProtectedToken, ...]:

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token, words_of
+from rewriteguard.extract.base import Facts, Match, end_of, text_of, token, words_of
 from rewriteguard.language import lexicon
+from rewriteguard.language.words import Phrases
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
 STRONG = frozenset({"person", "time", "place", "reason", "count", "cost", "duration", "frequency"})
@@ -42,17 +43,15 @@ _CLAUSE_ENDS = frozenset({".", "?", "!", ";", ":"})
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The kinds of answer that `doc` asks for, in reading order."""
-    text = text_of(doc)
-    opened = True
+    text, opened = text_of(doc), True
     for word in words_of(doc):
         if word.text in _CLAUSE_ENDS or "\n" in word.text:
             opened = True
             continue
-        found = _read(doc, word, opened)
+        found = _asked(doc, word, opened)
         if found:
             length, value = found
-            last = doc[word.i + length - 1]
-            yield token(Kind.ANSWER_TYPE, text, word.idx, last.idx + len(last), value)
+            yield token(Kind.ANSWER_TYPE, text, word.idx, end_of(doc, word, length), value)
             opened = False
         elif not word.is_punct and word.lower_ not in _OPENERS and not _leads_to_question_word(doc, word):
             opened = False
@@ -86,7 +85,7 @@ WORDS = frozenset(phrase for phrases in _TABLE.values() for phrase in phrases if
 _PARAPHRASES = {name: tuple(tuple(phrase.split()) for phrase in phrases) for name, phrases in _TABLE.items()}
 
 
-def _read(doc: Doc, word: Token, opened: bool) -> tuple[int, str] | None:
+def _asked(doc: Doc, word: Token, opened: bool) -> tuple[int, str] | None:
     lower = word.lower_
     if lower in _WH and not _is_name(doc, word):
         if not (opened or _asks_inside(doc, word)):

@@ -1,19 +1,19 @@
-"""What every kind shares: the extractor protocol, how two tokens of a kind compare, and the facts that need."""
+"""What every kind shares: the protocol, how two tokens of a kind compare, and the loops over words and patterns."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 from spacy.tokens import Doc, Token
 
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
-Meaning = TypeVar("Meaning")
 _TEXT, _WORDS = "rewriteguard.text", "rewriteguard.words"
 
 
@@ -85,24 +85,85 @@ def token(kind: Kind, text: str, start: int, end: int, value: str, relation: str
     return ProtectedToken(kind, text[start:end], start, end, value, relation)
 
 
-class Phrases(Generic[Meaning]):
-    """Word sequences in lower case and what each means, looked up where they stand; of two, the one listed first.
+def end_of(doc: Doc, word: Token, length: int) -> int:
+    """The offset behind `length` words from `word` on."""
+    last = word if length == 1 else doc[word.i + length - 1]
+    return last.idx + len(last)
+
+
+def scan(doc: Doc, kind: Kind, read: Callable[[Doc, Token], tuple[int, str] | None]) -> Iterable[ProtectedToken]:
+    """The tokens of one kind in reading order; a word that one took starts no other.
 
     Args:
-        listed: The phrases, most telling first.
+        doc: The text.
+        kind: The kind.
+        read: Gives the number of words and the value of the token that starts at a word; None where none does.
+    """
+    text, behind = text_of(doc), 0
+    for word in words_of(doc):
+        found = read(doc, word) if word.i >= behind else None
+        if found is not None:
+            length, value = found
+            behind = word.i + length
+            yield token(kind, text, word.idx, end_of(doc, word, length), value)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A pattern and what it means.
+
+    Attributes:
+        pattern: Where the words may be a token.
+        value: The canonical value of a match; None where it is no token after all.
+        needs: Of which a text must hold one for the pattern to be tried at all; all texts where empty. Characters, or
+            runs of letters in lower case.
+        trailing: Characters that end the sentence and not the token.
     """
 
-    def __init__(self, listed: Iterable[tuple[Sequence[str], Meaning]]) -> None:
-        self._by_first: dict[str, list[tuple[tuple[str, ...], Meaning]]] = {}
-        for phrase, meaning in listed:
-            self._by_first.setdefault(phrase[0], []).append((tuple(phrase), meaning))
+    pattern: re.Pattern[str]
+    value: Callable[[re.Match[str]], str | None]
+    needs: frozenset[str]
+    trailing: str = ""
 
-    def at(self, doc: Doc, word: Token) -> tuple[int, Meaning] | None:
-        """The number of words and the meaning of the phrase that starts at `word`."""
-        for phrase, meaning in self._by_first.get(word.lower_, ()):
-            if tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
-                return len(phrase), meaning
-        return None
+    def value_of(self, m: re.Match[str]) -> str | None:
+        """The canonical value of a match, without what ends the sentence."""
+        value = self.value(m)
+        return value.rstrip(self.trailing) if value else None
+
+
+def claim(taken: bytearray, start: int, end: int) -> bool:
+    """True where nothing took a character of `start` to `end` before; takes them."""
+    free = taken.find(1, start, end) < 0
+    if free:
+        taken[start:end] = b"\1" * (end - start)
+    return free
+
+
+def matches(forms: Iterable[Form], text: str, held: frozenset[str], taken: bytearray) -> Iterable[tuple[int, int, str]]:
+    """Start, end and value of what the forms find; where two find the same characters, the earlier form has them.
+
+    Args:
+        forms: The forms.
+        text: The text.
+        held: What the text holds of what forms need.
+        taken: One byte a character of the text, 1 where something has it; what is found is marked.
+    """
+    for form in forms:
+        for m in form.pattern.finditer(text) if not form.needs or form.needs & held else ():
+            value, end = form.value_of(m), m.start() + len(m[0].rstrip(form.trailing))
+            if value and claim(taken, m.start(), end):
+                yield m.start(), end, value
+
+
+def either(words: Iterable[str]) -> str:
+    """An alternation of the words, longest first; a space stands for up to three."""
+    ordered = sorted(words, key=lambda word: (-len(word), word))
+    return "(?:" + "|".join(re.escape(word).replace(r"\ ", r"\s{1,3}") for word in ordered) + ")"
+
+
+def group(m: re.Match[str], name: str) -> str:
+    """The words of a group in lower case with single spaces; empty where the pattern or the match lacks it."""
+    return " ".join((m.groupdict().get(name) or "").lower().split())
 
 
 def same_value(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token, words_of
+from rewriteguard.extract.base import Facts, Match, end_of, text_of, token, words_of
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
+from rewriteguard.language.words import Phrases
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
 _DEGREES = {"JJR": "comparative", "RBR": "comparative", "JJS": "superlative", "RBS": "superlative"}
@@ -63,19 +64,10 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The comparisons of `doc`."""
     text = text_of(doc)
     for word in words_of(doc):
-        versus = _VERSUS.at(doc, word)
-        if versus is not None:
-            length, value = versus
-            last = doc[word.i + length - 1]
-            yield token(Kind.COMPARISON, text, word.idx, last.idx + len(last), value)
-            continue
-        found = _graded(doc, word)
+        found = _VERSUS.at(doc, word) or _graded(doc, word) or _direction_of(word)
         if found:
-            end, value = found
-            yield token(Kind.COMPARISON, text, word.idx, end, value)
-        elif (word.lemma_ or word.text).lower() in _DIRECTIONS and word.pos_ in _DIRECTED_POS:
-            direction = stem((word.lemma_ or word.text).lower())
-            yield token(Kind.COMPARISON, text, word.idx, word.idx + len(word), f"direction:{direction}")
+            length, value = found
+            yield token(Kind.COMPARISON, text, word.idx, end_of(doc, word, length), value)
 
 
 def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
@@ -160,24 +152,29 @@ def _on_scale(marker: str, word: str) -> str:
     return f"{scale}:{_MARKERS[marker]}"
 
 
+def _direction_of(word: Token) -> tuple[int, str] | None:
+    lemma = (word.lemma_ or word.text).lower()
+    return (1, f"direction:{stem(lemma)}") if lemma in _DIRECTIONS and word.pos_ in _DIRECTED_POS else None
+
+
 def _graded(doc: Doc, word: Token) -> tuple[int, str] | None:
-    """End and value of a comparative or superlative that starts at `word`."""
+    """Number of words and value of a comparative or superlative that starts at `word`."""
     if word.lower_ in _MARKERS:
         verb = doc[word.i - 1].lemma_.lower() if word.i else ""
         if verb in _MEASURED:
-            return word.idx + len(word), _on_scale(word.lower_, _MEASURED[verb])
+            return 1, _on_scale(word.lower_, _MEASURED[verb])
         after = doc[word.i + 1] if word.i + 1 < len(doc) else None
         bound = word.i and doc[word.i - 1].lower_ == "at" and word.lower_ == "least"
         if after is None or bound or after.pos_ not in {"ADJ", "ADV"} or after.lower_ in _PLAIN:
             return None
-        return after.idx + len(after), _on_scale(word.lower_, after.lower_)
+        return 2, _on_scale(word.lower_, after.lower_)
     degree = _DEGREES.get(word.tag_)
     if degree is None or word.lower_ in _PLAIN or not word.lower_.endswith(("er", "st", "se")):
         known = _IRREGULAR.get(word.lower_)
         if known is None or word.tag_:
-            return None if known is None or degree is None else (word.idx + len(word), f"{known}:{degree}")
+            return None if known is None or degree is None else (1, f"{known}:{degree}")
         degree = "superlative" if word.lower_.endswith("st") else "comparative"
     base = _IRREGULAR.get(word.lower_) or word.lemma_.lower()
     if base == word.lower_:  # a typo or a noun that the tagger took for a comparative
         return None
-    return word.idx + len(word), f"{_BASES.get(stem(base), stem(base))}:{degree}"
+    return 1, f"{_BASES.get(stem(base), stem(base))}:{degree}"

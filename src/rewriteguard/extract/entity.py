@@ -8,59 +8,21 @@ Source: proper-noun tags and capitals found the names of chat text; the small mo
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 
-from rapidfuzz import fuzz
-from rapidfuzz.distance import DamerauLevenshtein
 from spacy.tokens import Doc, Token
 
-from rewriteguard.errors import InputError
 from rewriteguard.extract.base import Facts, Match, text_of, token, words_of
 from rewriteguard.language import lexicon
+from rewriteguard.language.names import canonical, is_typo
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
 _JOINERS = frozenset({"of", "&", "de", "la", "von", "van", "du", "del", "'s"})
 _FUNCTION = lexicon.words("words", "function")
-_PLACES = lexicon.words("entity", "places")
 _COMMON = lexicon.words("entity", "common")
 _REQUESTS = lexicon.words("regions", "requests")
 _PROPER = frozenset({"NNP", "NNPS"})
 _HEADLINE_WORDS = 4  # fewer may all be names
-_TYPO_LENGTH = 5
-# Letters with a mark that Unicode does not take apart: "Płock" and "Plock".
-_UNMARKED = str.maketrans({"ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D", "ı": "i", "æ": "ae", "Æ": "AE"})
-_SIMILAR = 80  # of 100; people's corrections of misspelt words reach it (MTRAG, CAsT 2021)
-
-
-@lru_cache(maxsize=65_536)
-def canonical(text: str) -> str:
-    """The form in which two spellings of one name are equal."""
-    plain = unicodedata.normalize("NFKD", text).translate(_UNMARKED)
-    plain = "".join(c for c in plain if not unicodedata.combining(c)).casefold().replace("\u2019", "'")
-    parts = [part.removesuffix("'s").rstrip("'") for part in plain.split()]
-    if parts and parts[0] == "the" and len(parts) > 1:
-        parts = parts[1:]
-    name = " ".join(part.replace(".", "") if _is_dotted(part) else part for part in parts)
-    return _COUNTRIES.get(name, name)
-
-
-def _is_dotted(part: str) -> bool:
-    return part.count(".") > 1
-
-
-_COUNTRIES: dict[str, str] = {
-    form.replace(".", "") if _is_dotted(form) else form: group.split("|")[0]
-    for group in lexicon.section("entity")["countries"]
-    for form in group.split("|")
-}
-
-
-def country(word: str) -> str | None:
-    """The one name of a country or body for any of its forms ("U.S.", "American"); None for other words."""
-    key = word.casefold()
-    return _COUNTRIES.get(key.replace(".", "") if _is_dotted(key) else key)
 
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
@@ -84,34 +46,6 @@ def same(ours: ProtectedToken, theirs: ProtectedToken, facts: Facts) -> Match:
     if ours.value == theirs.value or theirs.value in facts.equivalents.get(ours.value, ()):
         return Match.SAME
     return Match.SAME if is_typo(ours.value, theirs.value) else Match.DIFFERENT
-
-
-def is_typo(ours: str, theirs: str) -> bool:
-    """True where one edit turns one spelling into the other: five letters or more, one script, no digits."""
-    if min(len(ours), len(theirs)) < _TYPO_LENGTH or ours.isascii() != theirs.isascii() or are_places(ours, theirs):
-        return False
-    if any(c.isdigit() for c in ours + theirs):
-        return False
-    return DamerauLevenshtein.distance(ours, theirs, score_cutoff=1) <= 1
-
-
-def are_places(ours: str, theirs: str) -> bool:
-    """True for the names of two countries or states."""
-    one, other = ({part for part in name.split() if part in _PLACES} for name in (ours, theirs))
-    return bool(one and other) and one != other
-
-
-def is_transposed(ours: str, theirs: str) -> bool:
-    """True where two letters changed places."""
-    same = len(ours) == len(theirs) and sorted(ours) == sorted(theirs) and not any(c.isdigit() for c in ours)
-    return same and DamerauLevenshtein.distance(ours, theirs) == 1
-
-
-def resembles(ours: str, theirs: str) -> bool:
-    """True for spellings that slips of the pen may explain."""
-    if any(c.isdigit() for c in ours + theirs) or ours.isascii() != theirs.isascii() or are_places(ours, theirs):
-        return False
-    return min(len(ours), len(theirs)) >= _TYPO_LENGTH and fuzz.ratio(ours, theirs) >= _SIMILAR
 
 
 def _is_headline(doc: Doc) -> bool:
@@ -152,19 +86,3 @@ def _close(text: str, run: Sequence[Token]) -> Iterable[ProtectedToken]:
     if run:
         start, end = run[0].idx, run[-1].idx + len(run[-1])
         yield token(Kind.ENTITY, text, start, end, canonical(text[start:end]))
-
-
-def equivalents_of(aliases: Mapping[str, Iterable[str]]) -> Mapping[str, frozenset[str]]:
-    """For each name, every other name of the same thing, in canonical form.
-
-    Raises:
-        InputError: The names of a thing are no list.
-    """
-    table: dict[str, frozenset[str]] = {}
-    for name, others in aliases.items():
-        if isinstance(others, str) or not isinstance(others, Iterable):
-            raise InputError(f"aliases[{name!r}]: expected a list of names, got {type(others).__name__}")
-        group = frozenset(canonical(form) for form in (name, *others))
-        for form in group:
-            table[form] = table.get(form, frozenset()) | (group - {form})
-    return table

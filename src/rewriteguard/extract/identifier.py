@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from spacy.tokens import Doc
 
-from rewriteguard.extract.base import same_value, text_of, token
+from rewriteguard.extract.base import Form, claim, either, matches, same_value, text_of, token
 from rewriteguard.language import lexicon
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
@@ -36,41 +35,6 @@ _QUOTED = re.compile(
     | ` (?P<code> [^`\s] [^`\n]{0,78} ) ` ) (?![\w"'])""",
     re.VERBOSE,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """One form.
-
-    Attributes:
-        pattern: Where it may stand.
-        value: The canonical value of a match; None where the match is an ordinary word.
-        trailing: Characters that end the sentence and not the identifier.
-        needs: Characters of which a text must hold one for the pattern to be tried at all; all texts where empty.
-    """
-
-    pattern: re.Pattern[str]
-    value: Callable[[re.Match[str]], str | None]
-    trailing: str
-    needs: frozenset[str]
-
-
-def value_of(form: Form, m: re.Match[str]) -> str | None:
-    """The canonical value of a match of `form`; None where the match is an ordinary word."""
-    value = form.value(m)
-    return value.rstrip(form.trailing) if value else None
-
-
-def _either(words: Iterable[str]) -> str:
-    ordered = sorted(words, key=lambda word: (-len(word), word))
-    return "(?:" + "|".join(re.escape(word).replace(r"\ ", r"\s{1,3}") for word in ordered) + ")"
-
-
-def _form(
-    source: str, value: Callable[[re.Match[str]], str | None], needs: str, trailing: str = "", case: bool = True
-) -> Form:
-    flags = re.VERBOSE if case else re.VERBOSE | re.IGNORECASE
-    return Form(re.compile(source, flags), value, trailing, frozenset(needs))
 
 
 def _folded(m: re.Match[str]) -> str | None:
@@ -146,22 +110,29 @@ def _address(m: re.Match[str]) -> str | None:
     return m[0] if all(int(part) < 256 for part in re.split(r"[/:]", m[0])[0].split(".")) else None
 
 
-FORMS: tuple[Form, ...] = (
+def _form(
+    source: str, value: Callable[[re.Match[str]], str | None], needs: str, trailing: str = "", case: bool = True
+) -> Form:
+    flags = re.VERBOSE if case else re.VERBOSE | re.IGNORECASE
+    return Form(re.compile(source, flags), value, frozenset(needs), trailing)
+
+
+_FORMS: tuple[Form, ...] = (
     _form(r"(?<![\w.+-]) [\w.+-]{1,64} @ (?:[A-Za-z0-9-]{1,63}\.){1,6} [A-Za-z]{2,24} (?![\w@])", _folded, "@"),
     _form(r"(?<!\w) (?: (?:https?|ftp|s3|git|ssh)://(?P<rest>[^\s<>\"']{2,400}) )", _url, "/", _SENTENCE_END),
     _form(r"(?<![\w/@]) (?P<rest>www\.[^\s<>\"']{3,400})", _url, ".", _SENTENCE_END),
     _form(r"(?<![\w]) [A-Za-z]:\\ [^\s<>|?*\"']{0,240}", _folded, "\\", _SENTENCE_END),
     _form(r"(?<![\w/.~]) (?:~|\.{1,2})? / (?:[\w.+@-]{1,64}/){0,12} [\w.+@-]{1,64} /?", _path, "/", ".,;:!?"),
     _form(
-        rf"(?<![\w/.-]) (?:[\w.-]{{1,64}}/){{1,12}} [\w-]{{1,64}} \. {_either(_TABLE['extensions'])} (?!\w)", _path, "/"
+        rf"(?<![\w/.-]) (?:[\w.-]{{1,64}}/){{1,12}} [\w-]{{1,64}} \. {either(_TABLE['extensions'])} (?!\w)", _path, "/"
     ),
     _form(
-        rf"(?<![\w/.-]) [a-zA-Z][\w-]{{0,63}} (?:\.[\w-]{{1,32}}){{0,2}} \. {_either(_TABLE['extensions'])}(?![\w.]\w)",
+        rf"(?<![\w/.-]) [a-zA-Z][\w-]{{0,63}} (?:\.[\w-]{{1,32}}){{0,2}} \. {either(_TABLE['extensions'])}(?![\w.]\w)",
         _folded,
         ".",
     ),
     _form(
-        rf"""(?<![\w@.-]) (?P<rest> (?:[a-z0-9][a-z0-9-]{{1,62}}\.){{1,5}} {_either(_TABLE["top_level"])} (?![\w-]|\.\w)
+        rf"""(?<![\w@.-]) (?P<rest> (?:[a-z0-9][a-z0-9-]{{1,62}}\.){{1,5}} {either(_TABLE["top_level"])} (?![\w-]|\.\w)
         (?: /[\w./%?=&#-]{{0,200}} )? )""",
         _domain,
         ".",
@@ -172,7 +143,7 @@ FORMS: tuple[Form, ...] = (
     _form(r"(?<![\w-]) [0-9a-fA-F]{8} (?:-[0-9a-fA-F]{4}){3} -[0-9a-fA-F]{12} (?!\w)", _folded, "-"),
     _form(r"(?<!\w) (?:CVE-\d{4}-\d{4,7} | ORA-\d{3,6} | 0x[0-9A-Fa-f]{2,32}) (?!\w)", _folded, _DIGITS, case=False),
     _form(
-        rf"(?<!\w) (?:{_either(_TABLE['standards'])}) [\s-]? \d{{1,6}} (?:[.:-]\d{{1,6}}){{0,3}} (?![\w%])",
+        rf"(?<!\w) (?:{either(_TABLE['standards'])}) [\s-]? \d{{1,6}} (?:[.:-]\d{{1,6}}){{0,3}} (?![\w%])",
         _standard,
         _DIGITS,
     ),
@@ -180,14 +151,14 @@ FORMS: tuple[Form, ...] = (
         r"(?<!\w) ISBN (?:-1[03])? :? \s? (?P<number> \d (?:[\d-]){8,16} [\dXx]) (?!\w)", _number, _DIGITS, case=False
     ),
     _form(
-        rf"(?<![\w-]) {_either(_TABLE['errors'])} [\s:#-]{{1,2}} (?P<number>[A-Z]?\d{{3,10}}) (?![\w.]\w|\w)",
+        rf"(?<![\w-]) {either(_TABLE['errors'])} [\s:#-]{{1,2}} (?P<number>[A-Z]?\d{{3,10}}) (?![\w.]\w|\w)",
         _number,
         _DIGITS,
         case=False,
     ),
     _form(r"(?<![\w.,$-]) (?P<number>\d{3}) \s (?: error | status (?:\scode)? ) s? \b", _number, _DIGITS, case=False),
     _form(
-        rf"""(?<![\w-]) {_either(_TABLE["numbered"])} (?:\s (?:number|no\.?|nr\.?|id|code))? [\s:#]{{1,3}}
+        rf"""(?<![\w-]) {either(_TABLE["numbered"])} (?:\s (?:number|no\.?|nr\.?|id|code))? [\s:#]{{1,3}}
         (?P<number> (?: [A-Z]{{1,3}}\s? )? \d{{3,12}} (?:-[A-Z0-9]{{1,8}}){{0,3}} ) (?! [\w.,:]\d | [a-z%] )""",
         _numbered,
         _DIGITS,
@@ -205,7 +176,7 @@ FORMS: tuple[Form, ...] = (
     ),
     _form(r"(?<![\w.@/-]) [a-z_][a-z0-9_]{1,30} (?:\.[a-z_][A-Za-z0-9_]{1,30}){2,6} (?!\w)", _folded, "."),
     _form(r"(?<![\w.]) [a-z]{2,20} (?:[A-Z][a-z0-9]{1,20}){1,6} (?!\w)", _folded, ""),
-    _form(rf"(?<!\w) (?:[A-Z][a-z0-9]{{1,20}}){{1,6}} {_either(_TABLE['class_endings'])} (?!\w)", _folded, ""),
+    _form(rf"(?<!\w) (?:[A-Z][a-z0-9]{{1,20}}){{1,6}} {either(_TABLE['class_endings'])} (?!\w)", _folded, ""),
     _form(
         r"""(?<![\w:/.]) (?P<field>[a-z][a-z_.]{1,30}) : (?P<value> "[^"\n]{1,60}" | [A-Za-z0-9_][\w./-]{0,60} )""",
         _filter,
@@ -213,7 +184,7 @@ FORMS: tuple[Form, ...] = (
         ".,;:!?",
         case=False,
     ),
-    _form(rf"(?<!\w) {_either(_TABLE['fixed'])} (?!\w)", _fixed, _DIGITS, case=False),
+    _form(rf"(?<!\w) {either(_TABLE['fixed'])} (?!\w)", _fixed, _DIGITS, case=False),
     _form(
         r"""(?<![\w./+-]) (?: \+ \d{1,3} (?:[\s.-]? \(?\d{1,4}\)? ){1,6} | (?:1[\s.-])?
         (?:\(\d{3}\)\s?|\d{3}[\s.-]) \d{3} [\s.-] \d{4}
@@ -250,24 +221,16 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
         inner = m[m.lastgroup or 0]
         named = any(c.isalnum() for c in inner) and inner.lower() not in _POINTING
         if named and len(inner.split()) <= _LONGEST_QUOTE:
-            taken[m.start() : m.end()] = b"\1" * (m.end() - m.start())
+            claim(taken, m.start(), m.end())
             yield token(Kind.IDENTIFIER, text, m.start(), m.end(), _unquoted(inner))
-    characters = frozenset(text)
-    for form in FORMS:
-        if form.needs and not form.needs & characters:
-            continue
-        for m in form.pattern.finditer(text):
-            value = value_of(form, m)
-            start, end = m.start(), m.start() + len(m[0].rstrip(form.trailing))
-            if value and taken.find(1, start, end) < 0:
-                taken[start:end] = b"\1" * (end - start)
-                yield token(Kind.IDENTIFIER, text, start, end, value)
+    for start, end, value in matches(_FORMS, text, frozenset(text), taken):
+        yield token(Kind.IDENTIFIER, text, start, end, value)
 
 
 def _unquoted(inner: str) -> str:
     """The value of a quoted string: that of the identifier it consists of, else its words."""
-    for form in FORMS:
+    for form in _FORMS:
         m = form.pattern.fullmatch(inner)
-        if m and (value := value_of(form, m)):
+        if m and (value := form.value_of(m)):
             return value
     return " ".join(inner.casefold().rstrip(".,!?").split())

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token, words_of
+from rewriteguard.extract.base import Facts, Match, scan
 from rewriteguard.language import lexicon
+from rewriteguard.language.words import Phrases
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
 _CLASSES = {word: name for name, group in lexicon.section("modality")["groups"].items() for word in group.split()}
@@ -22,16 +23,7 @@ _OPEN = frozenset({"permission", "ability"})
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The modals of `doc`; the value names the strength."""
-    text = text_of(doc)
-    taken = -1
-    for word in words_of(doc):
-        if word.i <= taken:
-            continue
-        length, value = _read(doc, word)
-        if value:
-            last = doc[word.i + length - 1]
-            taken = last.i
-            yield token(Kind.MODALITY, text, word.idx, last.idx + len(last), value)
+    return scan(doc, Kind.MODALITY, _modal)
 
 
 def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
@@ -40,15 +32,14 @@ def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
     return Match.SAME if equal else Match.DIFFERENT
 
 
-def _read(doc: Doc, word: Token) -> tuple[int, str]:
+def _modal(doc: Doc, word: Token) -> tuple[int, str] | None:
     phrase = _PHRASES.at(doc, word)
     if phrase is not None:
         return phrase
     if word.lower_ == "ca":
         return 1, "ability"
-    name = _CLASSES.get(word.lower_, "")
+    name = _CLASSES.get(word.lower_)
     # As an attribute ("the required form") it names a thing and no obligation of the user; "May", a can, a must.
     # In the past tense it tells what somebody did: "the agent recommended it".
-    if word.dep_ == "amod" or word.tag_ == "VBD" or (word.lower_ in _NOUNS_TOO and word.tag_ not in {"MD", ""}):
-        return 1, ""
-    return 1, name
+    thing = word.dep_ == "amod" or word.tag_ == "VBD" or (word.lower_ in _NOUNS_TOO and word.tag_ not in {"MD", ""})
+    return None if name is None or thing else (1, name)

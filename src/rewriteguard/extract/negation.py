@@ -7,18 +7,20 @@ Left alone: "No," as an answer, negative openers of a yes/no question ("Isn't it
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Facts, Match, Phrases, text_of, token, words_of
+from rewriteguard.extract.base import Facts, Match, scan
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
+from rewriteguard.language.words import Phrases
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
 _NOT = frozenset({"not", "n't", "n’t", "nt"})  # "dont" is cut into "do" and "nt"
 _MEMBERS = lexicon.words("negation", "members") | _NOT
 _AFTER_ANSWER = lexicon.words("negation", "after_answer")
-_PHRASES = Phrases((phrase.split(), phrase) for phrase in lexicon.phrases("negation", "phrases"))
+_PHRASES = Phrases.of("negation", "phrases")
 _EXCLUSIVE = lexicon.words("negation", "exclusive")
 _FUNCTION = lexicon.words("words", "function")
 _CONNECTIVES = lexicon.words("regions", "connectives")
@@ -29,22 +31,9 @@ CONTRAST = "contrast"
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The negations of `doc`; the value is the stem of what is negated, the relation marks exclusions."""
-    text = text_of(doc)
-    taken = -1
-    for word in words_of(doc):
-        if word.i <= taken:
-            continue
-        if word.lower_ == "free" and word.i > 1 and doc[word.i - 1].text == "-":  # "egg-free"
-            start = doc[word.i - 2]
-            yield token(Kind.NEGATION, text, start.idx, word.idx + len(word), stem(start.text))
-            continue
-        length = _length(doc, word)
-        if length and not _left_alone(doc, word):
-            last = doc[word.i + length - 1]
-            taken = last.i
-            said = " ".join(part.lower_ for part in doc[word.i : last.i + 1])
-            relation = EXCLUSION if said in _EXCLUSIVE else CONTRAST if said in _CONTRASTIVE else ""
-            yield token(Kind.NEGATION, text, word.idx, last.idx + len(last), _scope(doc, word, last), relation)
+    for found in scan(doc, Kind.NEGATION, _negation):
+        said = found.text.lower()
+        yield replace(found, relation=EXCLUSION if said in _EXCLUSIVE else CONTRAST if said in _CONTRASTIVE else "")
 
 
 def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
@@ -52,11 +41,14 @@ def same(ours: ProtectedToken, theirs: ProtectedToken, _facts: Facts) -> Match:
     return Match.SAME if ours.value == theirs.value else Match.DIFFERENT
 
 
-def _length(doc: Doc, word: Token) -> int:
+def _negation(doc: Doc, word: Token) -> tuple[int, str] | None:
+    if word.i + 2 < len(doc) and doc[word.i + 2].lower_ == "free" and doc[word.i + 1].text == "-":  # "egg-free"
+        return 3, stem(word.text)
     phrase = _PHRASES.at(doc, word)
-    if phrase is not None:
-        return phrase[0]
-    return 1 if word.lower_ in _MEMBERS else 0
+    length = phrase[0] if phrase else int(word.lower_ in _MEMBERS)
+    if not length or _left_alone(doc, word):
+        return None
+    return length, _scope(doc, word, doc[word.i + length - 1])
 
 
 def _left_alone(doc: Doc, word: Token) -> bool:

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import Phrases, same_value, text_of, token, words_of
+from rewriteguard.extract.base import same_value, scan
 from rewriteguard.language import lexicon
+from rewriteguard.language.words import Phrases
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
 _DIMENSIONS: dict[str, int] = {}
@@ -45,19 +46,10 @@ def clash(ours: ProtectedToken, theirs: ProtectedToken) -> bool:
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The qualifiers of `doc`."""
-    text = text_of(doc)
-    taken = -1
-    for word in words_of(doc):
-        if word.i <= taken:
-            continue
-        length, value = _read(doc, word)
-        if value:
-            last = doc[word.i + length - 1]
-            taken = last.i
-            yield token(Kind.QUALIFIER, text, word.idx, last.idx + len(last), value)
+    return scan(doc, Kind.QUALIFIER, _qualifier)
 
 
-def _read(doc: Doc, word: Token) -> tuple[int, str]:
+def _qualifier(doc: Doc, word: Token) -> tuple[int, str] | None:
     if word.lower_ == "in" and word.i + 1 < len(doc) and doc[word.i + 1].lower_ in _LANGUAGES:
         return 2, f"in {doc[word.i + 1].lower_}"
     if word.lower_ in _EACH and word.i and doc[word.i - 1].like_num and word.i + 1 < len(doc):  # "$15 a year"
@@ -68,13 +60,13 @@ def _read(doc: Doc, word: Token) -> tuple[int, str]:
     if limit is not None:
         return limit
     if word.lower_ not in _FIRSTS:  # a hyphen belongs to the word before it
-        return 1, ""
+        return None
     for length in range(min(_LONGEST * 2 - 1, len(doc) - word.i), 0, -1):
         parts = tuple(part.lower_ for part in doc[word.i : word.i + length] if part.text != "-")
         value = _FORMS.get(parts)
         if value and not _is_cut_off(doc, word.i + length):
-            return (length, value) if _restricts(doc, word, length, value) else (1, "")
-    return 1, ""
+            return (length, value) if _restricts(doc, word, length, value) else None
+    return None
 
 
 def _is_cut_off(doc: Doc, end: int) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import same_value, text_of, token, words_of
+from rewriteguard.extract.base import same_value, scan
 from rewriteguard.language import lexicon
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
@@ -37,14 +37,15 @@ same = same_value
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The quantifiers of `doc`; the value names their class."""
-    text = text_of(doc)
-    for word in words_of(doc):
-        value = _value(doc, word)
-        if value:
-            yield token(Kind.QUANTIFIER, text, word.idx, word.idx + len(word), value)
+    return scan(doc, Kind.QUANTIFIER, _quantifier)
 
 
-def _value(doc: Doc, word: Token) -> str | None:
+def _quantifier(doc: Doc, word: Token) -> tuple[int, str] | None:
+    value = _class_of(doc, word)
+    return (1, value) if value else None
+
+
+def _class_of(doc: Doc, word: Token) -> str | None:
     lower = word.lower_
     if lower not in _TELLING and not lower[0].isdigit():
         return None

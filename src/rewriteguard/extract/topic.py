@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 
-from rewriteguard.extract.base import same_value, text_of, token, words_of
+from rewriteguard.extract.base import same_value, scan
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 from rewriteguard.model.tokens import Kind, ProtectedToken
@@ -19,8 +19,9 @@ same = same_value
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
     """The content nouns of `doc` that no other kind took."""
-    text = text_of(doc)
-    for word in words_of(doc):
-        noun = word.pos_ in {"NOUN", "PROPN"} and word.lower_ not in _LEFT_OUT and len(word) >= _SHORTEST
-        if noun and any(c.isalpha() for c in word.text):
-            yield token(Kind.TOPIC, text, word.idx, word.idx + len(word), stem(word.text))
+    return scan(doc, Kind.TOPIC, _noun)
+
+
+def _noun(_doc: Doc, word: Token) -> tuple[int, str] | None:
+    noun = word.pos_ in {"NOUN", "PROPN"} and word.lower_ not in _LEFT_OUT and len(word) >= _SHORTEST
+    return (1, stem(word.text)) if noun and any(c.isalpha() for c in word.text) else None

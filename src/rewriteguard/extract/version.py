@@ -11,11 +11,9 @@ from collections.abc import Iterable
 
 from spacy.tokens import Doc
 
-from rewriteguard.extract.base import same_value, text_of, token
+from rewriteguard.extract.base import claim, either, group, same_value, text_of, token
 from rewriteguard.language import lexicon
 from rewriteguard.model.tokens import Kind, ProtectedToken
-
-__all__ = ["extract", "same"]
 
 same = same_value
 
@@ -23,11 +21,6 @@ _TABLE = lexicon.section("version")
 _MEASURES = frozenset(_TABLE["measures"])
 _SCALES = frozenset(_TABLE["scales"])
 _FLAGS = re.IGNORECASE | re.VERBOSE
-
-
-def _either(words: Iterable[str]) -> str:
-    ordered = sorted(words, key=lambda word: (-len(word), word))
-    return "(?:" + "|".join(re.escape(word).replace(r"\ ", r"\s{1,3}") for word in ordered) + ")"
 
 
 _TAIL = r"""(?: \.[x*](?!\w) )? (?: [-.]? (?:alpha|beta|rc|preview|pre|snapshot|lts|dev)(?![a-z]) [-.]? \d{0,3} )?"""
@@ -38,7 +31,7 @@ _END = r"(?! [\w@/\\] | [.,:-]\d | \s?[%€£°] )"
 _FREE = r"(?<![\w.,:/$€£¥#@=+-])"
 # The first pattern that fits a place wins; `number` is the value, the match is the token.
 _PATTERNS = (
-    re.compile(rf"(?<![\w.$-]) (?:{_either(_TABLE['words'])} \s{{0,2}}) (?P<number>{_ANY}) {_END}", _FLAGS),
+    re.compile(rf"(?<![\w.$-]) (?:{either(_TABLE['words'])} \s{{0,2}}) (?P<number>{_ANY}) {_END}", _FLAGS),
     re.compile(rf"(?<![\d.,$€£]) (?P<token> (?: (?<![a-z]) v\.?\s? )? (?P<known>)(?P<number>{_ANY}) ) {_END}", _FLAGS),
     re.compile(rf"{_FREE} (?P<number>\d{{1,3}} (?:\.\d{{1,3}}){{0,2}} \.x) (?!\w)", _FLAGS),
     re.compile(rf"{_FREE} (?P<number>{_MANY}) {_END}", _FLAGS),
@@ -49,7 +42,7 @@ _PATTERNS = (
     ),
 )
 _PRODUCT_BEFORE = re.compile(
-    rf"""(?<![\w.$-]) (?: {_either(_TABLE["products"])} | (?-i:{_either(_TABLE["products_with_capital"])}) )
+    rf"""(?<![\w.$-]) (?: {either(_TABLE["products"])} | (?-i:{either(_TABLE["products_with_capital"])}) )
     (?P<gap> [\s-]{{0,2}} ) $""",
     _FLAGS,
 )
@@ -58,8 +51,8 @@ _DATE = re.compile(r"\d{1,2}\.\d{1,2}\.(?:19|20)\d\d | (?:19|20)\d\d\.\d{1,2}\.\
 _NEXT = re.compile(r"[\s-] ([a-z]{1,12})", _FLAGS)
 _BOUND = {phrase: bound for bound, phrases in _TABLE["bounds"].items() for phrase in phrases}
 _BOUND_BEFORE = {phrase: bound for bound, phrases in _TABLE["bounds_before"].items() for phrase in phrases}
-_BEHIND = re.compile(rf"\s (?P<words>{_either(_BOUND)}) (?!\w) | (?P<plus>\+) (?!\w)", _FLAGS)
-_BEFORE = re.compile(rf"(?<![\w<>]) (?P<words>{_either(_BOUND_BEFORE)}) \s{{0,2}} $", _FLAGS)
+_BEHIND = re.compile(rf"\s (?P<words>{either(_BOUND)}) (?!\w) | (?P<plus>\+) (?!\w)", _FLAGS)
+_BEFORE = re.compile(rf"(?<![\w<>]) (?P<words>{either(_BOUND_BEFORE)}) \s{{0,2}} $", _FLAGS)
 _ENGINE = ("engine", "engines", "motor", "car", "cars", "juice", "vaccine")
 
 
@@ -73,8 +66,7 @@ def extract(doc: Doc) -> Iterable[ProtectedToken]:
         for m in pattern.finditer(text):
             name = "token" if m.groupdict().get("token") else 0
             start, end = m.start(name), m.end(name)
-            if taken.find(1, start, end) < 0 and _is_version(m):
-                taken[start:end] = b"\1" * (end - start)
+            if _is_version(m) and claim(taken, start, end):
                 yield _bounded(text, m, start, end)
 
 
@@ -95,11 +87,11 @@ def _is_version(m: re.Match[str]) -> bool:
 def _bounded(text: str, m: re.Match[str], start: int, end: int) -> ProtectedToken:
     value = m["number"].lower()
     if behind := _BEHIND.match(text, end):
-        bound = ">=" if behind["plus"] else _BOUND[" ".join(behind["words"].lower().split())]
+        bound = ">=" if behind["plus"] else _BOUND[group(behind, "words")]
         return token(Kind.VERSION, text, start, behind.end(), value, bound)
     before = _BEFORE.search(text, max(0, m.start() - 16), m.start())
     if before is None:
         return token(Kind.VERSION, text, start, end, value)
     # The product may stand between the bound and the number; then the token is the number alone.
     own = before.start() if start == m.start() else start
-    return token(Kind.VERSION, text, own, end, value, _BOUND_BEFORE[" ".join(before["words"].lower().split())])
+    return token(Kind.VERSION, text, own, end, value, _BOUND_BEFORE[group(before, "words")])

@@ -8,11 +8,11 @@ from enum import StrEnum
 
 from rewriteguard.extract import same_for
 from rewriteguard.extract.base import Facts, Match
-from rewriteguard.extract.entity import canonical
 from rewriteguard.extract.time.value import years
 from rewriteguard.filters.bounds import days_of, is_rougher, numbers_of, periods, same_days
 from rewriteguard.filters.claims import Claim
 from rewriteguard.language import lexicon
+from rewriteguard.language.names import canonical
 from rewriteguard.language.stem import stem
 from rewriteguard.language.words import Word, is_word
 from rewriteguard.model.tokens import Kind, ProtectedToken

@@ -21,11 +21,11 @@ from rewriteguard.check.sets.together import Member
 from rewriteguard.check.view import language_of_turn
 from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.extract.base import Extractor, Facts
-from rewriteguard.extract.entity import equivalents_of
 from rewriteguard.filters.check import MAX_LIMIT, assess_filter
 from rewriteguard.filters.finding import FilterAssessment
 from rewriteguard.guard.batch import BATCH_SIZE, Row, check_batch
 from rewriteguard.language.detect import is_foreign
+from rewriteguard.language.names import equivalents_of
 from rewriteguard.language.pipeline import pipeline_version
 from rewriteguard.model import arguments
 from rewriteguard.model.assessment import Assessment, Profile, SetAssessment

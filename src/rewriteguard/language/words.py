@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 
 from rewriteguard.language import lexicon
 from rewriteguard.language.stem import stem
 
 GRADED = frozenset({"JJR", "RBR", "JJS", "RBS"})
 """Penn tags of comparatives and superlatives."""
-Table = Mapping[str, tuple[tuple[str, ...], ...]]
-"""Phrases by their first word, longest first."""
 END_MARKS = frozenset({".", "?", "!", "...", "..", "…", ";"})
 """Marks that end a sentence."""
 SOFT_MARKS = frozenset({",", ":", "-", "--", ".", "!", "?", "...", ";"})
@@ -55,11 +53,11 @@ class Word:
 
 def is_word(word: Word) -> bool:
     """False for marks."""
-    return has_letters(word.text)
+    return _has_letters(word.text)
 
 
 @lru_cache(maxsize=65_536)
-def has_letters(text: str) -> bool:
+def _has_letters(text: str) -> bool:
     """True where a text holds a letter or digit."""
     return any(c.isalnum() for c in text)
 
@@ -97,13 +95,41 @@ def find_words(words: str, text: str) -> tuple[int, int] | None:
     return None if found is None else found.span()
 
 
-def table(name: str) -> Table:
-    """The phrases of a list of the table `regions`, cut as the tokeniser cuts them."""
-    phrases: dict[str, list[tuple[str, ...]]] = {}
-    for phrase in lexicon.phrases("regions", name):
-        parts = tuple(part for word in phrase.split() for part in pieces(word))
-        phrases.setdefault(parts[0], []).append(parts)
-    return {first: tuple(sorted(group, key=len, reverse=True)) for first, group in phrases.items()}
+class Phrases:
+    """Word sequences in lower case and what each means, looked up where they stand; of two, the one listed first.
+
+    Args:
+        listed: The phrases, cut as the tokeniser cuts them, and their meanings.
+    """
+
+    def __init__(self, listed: Iterable[tuple[Sequence[str], str]]) -> None:
+        self._by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        for phrase, meaning in listed:
+            self._by_first.setdefault(phrase[0], []).append((tuple(phrase), meaning))
+
+    @classmethod
+    def of(cls, section: str, key: str) -> Phrases:
+        """The phrases of a list of `en.toml`, longest first; each means itself."""
+        return cls(
+            ([part for word in phrase.split() for part in pieces(word)], phrase)
+            for phrase in lexicon.phrases(section, key)
+        )
+
+    def at(self, doc: Doc, word: Token) -> tuple[int, str] | None:
+        """The number of words and the meaning of the phrase that starts at `word`; None where none does."""
+        for phrase, meaning in self._by_first.get(word.lower_, ()):
+            if tuple(part.lower_ for part in doc[word.i : word.i + len(phrase)]) == phrase:
+                return len(phrase), meaning
+        return None
+
+    def length(self, words: Sequence[Word], i: int, last: int) -> int:
+        """How many words the phrase takes that starts at `i` and ends before `last`; 0 where none does."""
+        if i >= last:
+            return 0
+        for phrase, _ in self._by_first.get(words[i].lower, ()):
+            if i + len(phrase) <= last and all(words[i + k].lower == part for k, part in enumerate(phrase)):
+                return len(phrase)
+        return 0
 
 
 def pieces(word: str) -> tuple[str, ...]:
@@ -112,14 +138,3 @@ def pieces(word: str) -> tuple[str, ...]:
         if word.endswith(tail) and len(word) > len(tail):
             return (word[: -len(tail)], tail)
     return (word,)
-
-
-def match(phrases: Table, words: Sequence[Word], i: int, last: int) -> int:
-    """How many words the longest phrase of `phrases` at `i` takes; 0 where none stands there."""
-    if i >= last:
-        return 0
-    for phrase in phrases.get(words[i].lower, ()):
-        end = i + len(phrase)
-        if end <= last and all(words[i + k].lower == phrase[k] for k in range(len(phrase))):
-            return len(phrase)
-    return 0

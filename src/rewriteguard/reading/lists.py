@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rewriteguard.reading.unwrap import clean, without_reasoning
+from rewriteguard.reading.unwrap import clean, json_in, without_reasoning
 
 _MARKED = re.compile(
     r"""
@@ -205,13 +204,7 @@ def _is_preface(line: str) -> bool:
 
 def _json_entries(text: str) -> list[str] | None:
     """The strings of a JSON list, or of the first list in a JSON object; None where the text is neither."""
-    body = re.sub(r"\A\s*```\w{0,20}\s*|\s*```\s*\Z", "", text).strip()
-    if body[:1] not in ("[", "{"):
-        return None
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
+    value = json_in(re.sub(r"\A\s*```\w{0,20}\s*|\s*```\s*\Z", "", text).strip())
     if isinstance(value, dict):
         value = next((entry for entry in value.values() if isinstance(entry, list)), None)
     return value if isinstance(value, list) and all(isinstance(entry, str) for entry in value) else None

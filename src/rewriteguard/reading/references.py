@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rewriteguard.language import lexicon
-from rewriteguard.language.words import Word
+from rewriteguard.language.words import Phrases, Word, is_word
 from rewriteguard.model.conversation import Role
 from rewriteguard.model.tokens import Kind
 from rewriteguard.reading.text import Past, Reading
 from rewriteguard.reading.units import Unit, UnitKind
 from rewriteguard.reading.vocabulary import is_content
 
-NOUNS = frozenset({"NOUN", "PROPN"})
+_NOUNS = frozenset({"NOUN", "PROPN"})
 _EXPLETIVE = lexicon.words("reference", "expletive_after")
 _PERSONS = lexicon.words("reference", "persons")
 _SINGULAR = lexicon.words("reference", "singular")
 _PLURAL = lexicon.words("reference", "plural")
 _PLACES = lexicon.words("reference", "places")
 _OTHERS = lexicon.words("reference", "others")
-_SETS: dict[str, list[tuple[str, ...]]] = {}
+_SETS = Phrases.of("reference", "sets")
 _ORDINALS: dict[str, int] = dict(lexicon.section("reference")["ordinals"])
 _RELATIONAL = lexicon.words("reference", "relational")
 _DEMONSTRATIVES = lexicon.words("reference", "demonstratives")
@@ -35,71 +35,10 @@ _PERIODS = lexicon.words("reference", "periods")
 _NOT_ONE_AFTER = lexicon.words("reference", "not_one_after")
 _NOT_OTHER_BEFORE = lexicon.words("reference", "not_other_before")
 _NOT_OTHER_AFTER = lexicon.words("reference", "not_other_after")
+_COMPLEMENTS = lexicon.words("reference", "complements")
 _ACCEPTS = lexicon.words("regions", "accepts")
 _FEW = 2  # content words
 _FRAGMENT = 2  # content words; a longer verbless run names its topic well enough to stand alone
-
-
-def has_antecedent(reading: Reading, i: int, pronoun: str) -> bool:
-    """True where an earlier noun of the text can be what the pronoun at `i` stands for."""
-    words = reading.words
-    possessive = words[i].dep == "poss"
-    clause = _clause(words, i)
-    before = [
-        w for w in words[:i]
-        if w.pos in NOUNS and is_content(w) and not _is_asked_for(words, w.i) and not reading.regions.is_filler(w.i)
-        # A pronoun and what it stands for are not arguments of one verb, unless the pronoun owns something.
-        and (possessive or _clause(words, w.i) != clause)
-    ]  # fmt: skip
-    if pronoun in _PERSONS:
-        return any(w.pos == "PROPN" or w.text[0].isupper() for w in before if w.i > 0) or any(
-            w.dep in {"nsubj", "nsubjpass"} for w in before
-        )
-    if pronoun in {"it", "its", "itself"}:
-        return any(w.tag in {"NN", "NNP"} and w.dep != "compound" for w in before)
-    return bool(before)
-
-
-def has_noun_before(words: Sequence[Word], i: int) -> bool:
-    """True where a content noun stands before `i`."""
-    return any(w.pos in NOUNS and is_content(w) for w in words[:i])
-
-
-def has_clause_before(words: Sequence[Word], i: int) -> bool:
-    """True where a clause with a noun and a verb of its own stands before: "that" may be it."""
-    before = words[: max(0, i - 1)]
-    return any(w.pos in NOUNS and w.dep == "nsubj" for w in before) and any(w.dep in {"ccomp", "advcl"} for w in before)
-
-
-def is_expletive(words: Sequence[Word], i: int) -> bool:
-    """True for an "it" that stands for nothing: "it rains", "does it take long to", "it seems"."""
-    window = words[i + 1 : i + 5]
-    if not window or words[i].lower == "its":
-        return words[i].dep == "expl"
-    weather = any(w.lower in {"rain", "rains", "rained", "snow", "snows"} for w in window[:2])
-    clause = any(w.lower in {"to", "that", "if", "for"} for w in window) and any(w.lower in _EXPLETIVE for w in window)
-    before = words[i - 2 : i] if i >= 2 else words[:i]
-    told = any(w.lower in {"make", "makes", "find"} for w in before)
-    seeming = window[0].lower in {"sounds", "seems", "appears", "looks"}
-    return weather or clause or told or seeming or words[i].dep == "expl"
-
-
-def _clause(words: Sequence[Word], i: int) -> int:
-    """The verb whose clause the word at `i` stands in; the root of its sentence where there is none."""
-    seen = 0
-    while words[i].head != i and seen < len(words):
-        i, seen = words[i].head, seen + 1
-        if words[i].pos in {"VERB", "AUX"} and words[i].dep not in {"aux", "auxpass"}:
-            return i
-    return i
-
-
-def _is_asked_for(words: Sequence[Word], i: int) -> bool:
-    """True for the noun of "what priority does it have": it is sought, and no antecedent."""
-    k = i
-    while k > 0 and words[k - 1].pos in {"NOUN", "ADJ", "PROPN"}:
-        k -= 1
-    return k > 0 and words[k - 1].lower in {"what", "which", "much", "many", "whose"}
 
 
 class Pointer(StrEnum):
@@ -125,10 +64,6 @@ class Reference:
     pointer: Pointer
     first: int
     last: int
-
-
-for _phrase in lexicon.phrases("reference", "sets"):
-    _SETS.setdefault(_phrase.split()[0], []).append(tuple(_phrase.split()))
 
 
 _BARE_NOUNS = frozenset({Pointer.DEFINITE, Pointer.RELATIONAL})
@@ -194,13 +129,10 @@ def _in_unit(reading: Reading, unit: Unit, past: Past) -> Iterable[Reference]:
 def _set(words: Sequence[Word], i: int, unit: Unit) -> Reference | None:
     if _is_bare_any(words, i, unit):
         return Reference(Pointer.SET, i, i + 1)
-    for phrase in _SETS.get(words[i].lower, ()):
-        last = i + len(phrase)
-        if last <= unit.last and all(words[i + k].lower == part for k, part in enumerate(phrase)):
-            if phrase == ("both",) and not _points_both(words, i, unit):
-                return None
-            return Reference(Pointer.SET, i, last)
-    return None
+    length = _SETS.length(words, i, unit.last)
+    if not length or (length == 1 and not _points_both(words, i, unit)):  # "both" is the only one of one word
+        return None
+    return Reference(Pointer.SET, i, i + length)
 
 
 def _is_bare_any(words: Sequence[Word], i: int, unit: Unit) -> bool:
@@ -228,7 +160,7 @@ def _pronoun(reading: Reading, words: Sequence[Word], i: int) -> Reference | Non
     lower = word.lower
     if lower in _PLACES:
         at_end = i + 1 >= len(words) or not words[i + 1].text[0].isalnum()
-        open_ = at_end and word.tag != "EX" and (lower == "here" or not has_noun_before(words, i))
+        open_ = at_end and word.tag != "EX" and (lower == "here" or not _has_noun_before(words, i))
         return Reference(Pointer.PLACE, i, i + 1) if open_ else None
     if lower in {"one", "ones"}:
         return _one(words, i)
@@ -237,9 +169,9 @@ def _pronoun(reading: Reading, words: Sequence[Word], i: int) -> Reference | Non
     pointer = Pointer.PLURAL if lower in _PLURAL else Pointer.SINGULAR
     if lower in _DEMONSTRATIVES:
         return _demonstrative(reading, words, i, pointer)
-    if lower in {"it", "its"} and is_expletive(words, i):
+    if lower in {"it", "its"} and _is_expletive(words, i):
         return None
-    if has_antecedent(reading, i, lower):
+    if _has_antecedent(reading, i, lower):
         return None
     return Reference(pointer, i, i + 1)
 
@@ -257,7 +189,7 @@ def _demonstrative(reading: Reading, words: Sequence[Word], i: int, pointer: Poi
         return None if repeated or words[noun].lower in _PERIODS else Reference(pointer, i, noun + 1)
     if any(unit.last <= i and unit.kind is not UnitKind.FILLER for unit in reading.regions.units):
         return None
-    return None if has_clause_before(words, i) else Reference(pointer, i, i + 1)
+    return None if _has_clause_before(words, i) else Reference(pointer, i, i + 1)
 
 
 def _one(words: Sequence[Word], i: int) -> Reference | None:
@@ -272,7 +204,7 @@ def _one(words: Sequence[Word], i: int) -> Reference | None:
     generic = words[i].dep in {"nsubj", "nsubjpass"}
     if words[i].lower == "one" and (counts or generic):
         return None
-    return None if has_noun_before(words, i) else Reference(Pointer.ONE, i, i + 1)
+    return None if _has_noun_before(words, i) else Reference(Pointer.ONE, i, i + 1)
 
 
 def _other(words: Sequence[Word], i: int) -> Reference | None:
@@ -286,7 +218,7 @@ def _other(words: Sequence[Word], i: int) -> Reference | None:
     fixed = after in _NOT_OTHER_BEFORE or before in _NOT_OTHER_AFTER
     if fixed or (word.lower == "such" and after in {"as", "a"}):
         return None
-    if word.lower in {"same", "similar", "instead", "otherwise"} and has_noun_before(words, i):
+    if word.lower in {"same", "similar", "instead", "otherwise"} and _has_noun_before(words, i):
         return None
     return Reference(Pointer.OTHER, i, i + 1)
 
@@ -301,27 +233,14 @@ def _noun(words: Sequence[Word], i: int, past: Past) -> Reference | None:
             return Reference(Pointer.DEFINITE, i, head + 1)
         return None
     if word.lower in _RELATIONAL and word.pos == "NOUN" and not _is_complemented(words, i):
-        alone = not any(w.pos in NOUNS and w.i != i and is_content(w) for w in words)
+        alone = not any(w.pos in _NOUNS and w.i != i and is_content(w) for w in words)
         return Reference(Pointer.RELATIONAL, i, i + 1) if alone else None
     return None
 
 
 def _is_complemented(words: Sequence[Word], i: int) -> bool:
     after = words[i + 1] if i + 1 < len(words) else None
-    if after is not None and after.lower in {
-        "of",
-        "for",
-        "in",
-        "that",
-        "which",
-        "who",
-        "to",
-        "between",
-        "on",
-        "at",
-        "from",
-        "with",
-    }:
+    if after is not None and after.lower in _COMPLEMENTS:
         return True
     return any(w.head == i and w.dep in {"poss", "compound", "relcl", "acl", "amod", "nmod"} for w in words)
 
@@ -336,7 +255,7 @@ def _ellipses(reading: Reading) -> Iterable[Reference]:
         if told or asking[0].kind is UnitKind.CORRECTION:
             yield Reference(Pointer.REMARK, asking[0].first, asking[0].first)
     for unit in asking:
-        words = [w for w in reading.words[unit.first : unit.last] if any(c.isalnum() for c in w.text)]
+        words = [w for w in reading.words[unit.first : unit.last] if is_word(w)]
         content = [w for w in words if is_content(w)]
         verbal = any(w.pos in {"VERB", "AUX"} for w in words)
         bare = len(words) <= 2 and not content
@@ -347,7 +266,7 @@ def _ellipses(reading: Reading) -> Iterable[Reference]:
 
 def _acceptance(reading: Reading, past: Past) -> Iterable[Reference]:
     """Consent ("yes please") to something that the assistant offered."""
-    said = " ".join(w.lower for w in reading.words if any(c.isalnum() for c in w.text))
+    said = " ".join(w.lower for w in reading.words if is_word(w))
     offer = past.last(Role.ASSISTANT)
     if said in _ACCEPTS and offer is not None and "?" in offer.text and not reading.regions.asking:
         yield Reference(Pointer.ELLIPSIS, 0, 0)
@@ -357,8 +276,72 @@ def _group_head(words: Sequence[Word], i: int) -> int:
     """The last noun of the noun group that starts at `i`; `i` itself where no noun follows."""
     head = i
     for k in range(i, min(len(words), i + 6)):
-        if words[k].pos in NOUNS:
+        if words[k].pos in _NOUNS:
             head = k
         elif words[k].pos not in {"ADJ", "NUM"}:
             break
     return head
+
+
+def _has_antecedent(reading: Reading, i: int, pronoun: str) -> bool:
+    """True where an earlier noun of the text can be what the pronoun at `i` stands for."""
+    words = reading.words
+    possessive = words[i].dep == "poss"
+    clause = _clause(words, i)
+    before = [
+        w for w in words[:i]
+        if w.pos in _NOUNS and is_content(w) and not _is_asked_for(words, w.i) and not reading.regions.is_filler(w.i)
+        # A pronoun and what it stands for are not arguments of one verb, unless the pronoun owns something.
+        and (possessive or _clause(words, w.i) != clause)
+    ]  # fmt: skip
+    if pronoun in _PERSONS:
+        return any(w.pos == "PROPN" or w.text[0].isupper() for w in before if w.i > 0) or any(
+            w.dep in {"nsubj", "nsubjpass"} for w in before
+        )
+    if pronoun in {"it", "its", "itself"}:
+        return any(w.tag in {"NN", "NNP"} and w.dep != "compound" for w in before)
+    return bool(before)
+
+
+def _has_noun_before(words: Sequence[Word], i: int) -> bool:
+    """True where a content noun stands before `i`."""
+    return any(w.pos in _NOUNS and is_content(w) for w in words[:i])
+
+
+def _has_clause_before(words: Sequence[Word], i: int) -> bool:
+    """True where a clause with a noun and a verb of its own stands before: "that" may be it."""
+    before = words[: max(0, i - 1)]
+    return any(w.pos in _NOUNS and w.dep == "nsubj" for w in before) and any(
+        w.dep in {"ccomp", "advcl"} for w in before
+    )
+
+
+def _is_expletive(words: Sequence[Word], i: int) -> bool:
+    """True for an "it" that stands for nothing: "it rains", "does it take long to", "it seems"."""
+    window = words[i + 1 : i + 5]
+    if not window or words[i].lower == "its":
+        return words[i].dep == "expl"
+    weather = any(w.lower in {"rain", "rains", "rained", "snow", "snows"} for w in window[:2])
+    clause = any(w.lower in {"to", "that", "if", "for"} for w in window) and any(w.lower in _EXPLETIVE for w in window)
+    before = words[i - 2 : i] if i >= 2 else words[:i]
+    told = any(w.lower in {"make", "makes", "find"} for w in before)
+    seeming = window[0].lower in {"sounds", "seems", "appears", "looks"}
+    return weather or clause or told or seeming or words[i].dep == "expl"
+
+
+def _clause(words: Sequence[Word], i: int) -> int:
+    """The verb whose clause the word at `i` stands in; the root of its sentence where there is none."""
+    seen = 0
+    while words[i].head != i and seen < len(words):
+        i, seen = words[i].head, seen + 1
+        if words[i].pos in {"VERB", "AUX"} and words[i].dep not in {"aux", "auxpass"}:
+            return i
+    return i
+
+
+def _is_asked_for(words: Sequence[Word], i: int) -> bool:
+    """True for the noun of "what priority does it have": it is sought, and no antecedent."""
+    k = i
+    while k > 0 and words[k - 1].pos in {"NOUN", "ADJ", "PROPN"}:
+        k -= 1
+    return k > 0 and words[k - 1].lower in {"what", "which", "much", "many", "whose"}

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from rewriteguard.language import lexicon
-from rewriteguard.language.words import END_MARKS, SOFT_MARKS, Word, match, table
+from rewriteguard.language.words import END_MARKS, SOFT_MARKS, Phrases, Word
 
-_EDITING = table("editing")
-_HESITATIONS = table("hesitations")
-_LEADS = table("leads")
-_WISHES = table("wishes")
+_EDITING = Phrases.of("regions", "editing")
+_HESITATIONS = Phrases.of("regions", "hesitations")
+_LEADS = Phrases.of("regions", "leads")
+_WISHES = Phrases.of("regions", "wishes")
 _CLEAR = frozenset(lexicon.phrases("regions", "clear_repairs"))
 _PAUSES = frozenset(lexicon.phrases("regions", "pauses"))
 _NOT_MEANT = lexicon.words("regions", "not_meant")
@@ -104,8 +104,8 @@ def _marker_end(words: Sequence[Word], begin: int, i: int) -> int:
     """Where the run of editing terms that starts at `i` ends; `i` where none starts there."""
     said, end, behind = [], i, i
     while end < len(words):
-        hesitates = words[end].text.islower() and match(_HESITATIONS, words, end, len(words))  # "ER" is a name
-        length = match(_EDITING, words, end, len(words)) or hesitates
+        hesitates = words[end].text.islower() and _HESITATIONS.length(words, end, len(words))  # "ER" is a name
+        length = _EDITING.length(words, end, len(words)) or hesitates
         if not length:
             break
         said.append(" ".join(w.lower for w in words[end : end + length]))
@@ -114,7 +114,7 @@ def _marker_end(words: Sequence[Word], begin: int, i: int) -> int:
             end += 1
     if not said or not _takes_back(words, begin, i, behind, said):
         return i
-    lead = match(_LEADS, words, end, len(words))
+    lead = _LEADS.length(words, end, len(words))
     return end + lead
 
 
@@ -126,7 +126,7 @@ def _takes_back(words: Sequence[Word], begin: int, i: int, end: int, said: Seque
     restarts = after.lower in _QUESTION_WORDS
     if all(term in _NEVER_ALONE for term in said):  # "Where were or what gauge of rail is used"
         asks = any(w.lower in _QUESTION_WORDS for w in words[begin:i])  # "Is it Oslo or actually Bergen?" asks which
-        wishes = len(said) == 1 and match(_WISHES, words, end, len(words)) > 0
+        wishes = len(said) == 1 and _WISHES.length(words, end, len(words)) > 0
         if said[0] == "or" and asks and (said[-1] in _BEHIND_OR or wishes):
             return True
         return restarts and ((before.pos == "AUX" and said[0] == "or") or said[-1] not in _MILD)
@@ -134,7 +134,7 @@ def _takes_back(words: Sequence[Word], begin: int, i: int, end: int, said: Seque
         return False  # "little or no rust", "no bus or no train"
     if len(said) > 1:
         return said[0] not in _MILD - {"or"}
-    lead = match(_LEADS, words, end, len(words))
+    lead = _LEADS.length(words, end, len(words))
     if restarts or lead:
         return said[0] != "no" or lead > 1 or _bare_no_takes_back(words, begin, i)
     if said[0] == "no":

@@ -12,17 +12,16 @@ from typing import TypeVar
 
 from cachetools import LRUCache
 from spacy.language import Language
-from spacy.tokens import Doc
 
 from rewriteguard.extract import extract_tokens
 from rewriteguard.extract.base import Extractor
+from rewriteguard.language.normal import Normalised, normalise
 from rewriteguard.language.pipeline import english
 from rewriteguard.language.words import Word, read_words
 from rewriteguard.model.conversation import MAX_MESSAGE, MAX_MESSAGES, Message, Role
 from rewriteguard.model.tokens import ProtectedToken
 from rewriteguard.reading.units import Regions, read_regions
-from rewriteguard.reading.unwrap import Normalised, normalise
-from rewriteguard.reading.vocabulary import Vocabulary, is_content
+from rewriteguard.reading.vocabulary import Vocabulary
 
 _LONGEST_RUN = 5  # words and marks that a name is cut into
 MAX_PARSED = 1_000  # characters of a user's message that is read in full; longer ones are read by their words
@@ -64,7 +63,7 @@ class Reading:
     @cached_property
     def content(self) -> tuple[Word, ...]:
         """The words that carry topic."""
-        return tuple(word for word in self.words if is_content(word))
+        return self.vocabulary.content
 
     @cached_property
     def letter_runs(self) -> frozenset[str]:
@@ -138,26 +137,20 @@ def read_all(
     inner = [normal.text for normal in normals]
     docs = nlp.pipe(inner) if full and len(inner) > 1 else map(nlp if full else nlp.make_doc, inner)
     for text, normal, doc in zip(texts, normals, docs, strict=True):
-        yield _read(text, normal, doc, extractors)
+        reading = Reading(text, read_words(doc), extract_tokens(doc, extractors))
+        yield reading if normal.text == text else _as_written(reading, normal)
 
 
-def _read(text: str, normal: Normalised, doc: Doc, extractors: Sequence[Extractor]) -> Reading:
-    tokens = extract_tokens(doc, extractors)
-    words = read_words(doc)
-    if normal.text != text:
-        tokens = tuple(_placed(token, normal, text) for token in tokens)
-        words = tuple(_placed_word(word, normal) for word in words)
-    return Reading(text, words, tokens)
-
-
-def _placed(token: ProtectedToken, normal: Normalised, text: str) -> ProtectedToken:
-    start, end = normal.span(token.start, token.end)
-    return replace(token, start=start, end=end, text=text[start:end])
-
-
-def _placed_word(word: Word, normal: Normalised) -> Word:
-    start, end = normal.span(word.start, word.end)
-    return replace(word, start=start, end=end)
+def _as_written(reading: Reading, normal: Normalised) -> Reading:
+    """The reading of a normal form with the offsets and words of the text as written."""
+    text, words, tokens = reading.text, [], []
+    for word in reading.words:
+        start, end = normal.span(word.start, word.end)
+        words.append(replace(word, start=start, end=end))
+    for token in reading.tokens:
+        start, end = normal.span(token.start, token.end)
+        tokens.append(replace(token, start=start, end=end, text=text[start:end]))
+    return Reading(text, tuple(words), tuple(tokens))
 
 
 class Reader:
@@ -214,13 +207,13 @@ class Reader:
             with self._lock:  # another thread may have read some of them meanwhile
                 known = {text: self._readings[text, full] for text in texts if (text, full) in self._readings}
             unread = [text for text in texts if text not in known]
-            made = dict(zip(unread, self._read(unread, full=full), strict=True))
+            made = dict(zip(unread, self._made(unread, full=full), strict=True))
         with self._lock:
             for text, reading in made.items():
                 _keep(self._readings, (text, full), reading)
         return [known.get(text) or made[text] for text in texts]
 
-    def _read(self, texts: Sequence[str], *, full: bool) -> list[Reading]:
+    def _made(self, texts: Sequence[str], *, full: bool) -> list[Reading]:
         nlp = english()
         # The pipeline keeps every word that it ever saw; once it knows enough, it forgets those that are new to it.
         crowded = len(nlp.vocab.strings) > _KEPT_STRINGS

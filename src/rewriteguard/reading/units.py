@@ -11,8 +11,25 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rewriteguard.language import lexicon
-from rewriteguard.language.words import END_MARKS, SOFT_MARKS, Word, match, pieces, table
+from rewriteguard.language.words import END_MARKS, SOFT_MARKS, Phrases, Word, is_word, pieces
 from rewriteguard.reading.self_corrections import Repair, repairs
+
+_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+_TELLING = lexicon.words("regions", "telling")
+_INTERJECTIONS = Phrases.of("regions", "interjections")
+_CONNECTIVES = Phrases.of("regions", "connectives")
+_DENIALS = Phrases.of("regions", "denials")
+_COURTESIES = Phrases.of("regions", "courtesies")
+_FEEDBACK = Phrases.of("regions", "feedback")
+_CORRECTIONS = Phrases.of("regions", "corrections")
+_WRAPPERS = Phrases.of("regions", "wrappers")
+_SCENES = Phrases.of("regions", "scenes")
+_REQUESTS = lexicon.words("regions", "requests")
+QUESTION_WORDS = lexicon.words("regions", "questions")
+"""The words that ask, auxiliaries left out."""
+AUXILIARIES = frozenset(piece for word in lexicon.words("regions", "auxiliaries") for piece in (word, pieces(word)[0]))
+OPENERS = QUESTION_WORDS | AUXILIARIES
+"""The words that open a question."""
 
 
 class UnitKind(StrEnum):
@@ -23,6 +40,9 @@ class UnitKind(StrEnum):
     CORRECTION = "correction"
     STATEMENT = "statement"
     FILLER = "filler"
+
+
+_CORE = (UnitKind.QUESTION, UnitKind.REQUEST, UnitKind.CORRECTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,26 +96,6 @@ class Regions:
         return any(repair.first <= position < repair.resumed for repair in self.repairs)
 
 
-_CORE = (UnitKind.QUESTION, UnitKind.REQUEST, UnitKind.CORRECTION)
-_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
-_TELLING = lexicon.words("regions", "telling")
-
-_INTERJECTIONS = table("interjections")
-_CONNECTIVES = table("connectives")
-_DENIALS = table("denials")
-_COURTESIES = table("courtesies")
-_FEEDBACK = table("feedback")
-_CORRECTIONS = table("corrections")
-_WRAPPERS = table("wrappers")
-_SCENES = table("scenes")
-_REQUESTS = lexicon.words("regions", "requests")
-QUESTION_WORDS = lexicon.words("regions", "questions")
-"""The words that ask, auxiliaries left out."""
-AUXILIARIES = frozenset(piece for word in lexicon.words("regions", "auxiliaries") for piece in (word, pieces(word)[0]))
-OPENERS = QUESTION_WORDS | AUXILIARIES
-"""The words that open a question."""
-
-
 def read_regions(words: Sequence[Word], text: str) -> Regions:
     """The units of `text`, whose words are `words`."""
     units: list[Unit] = []
@@ -125,16 +125,16 @@ def _read_sentence(words: Sequence[Word], first: int, last: int, before: Sequenc
     begin_filler = [Unit(UnitKind.FILLER, first, begin)] if begin > first else []
     if _only_marks(words, begin, last):
         return [Unit(UnitKind.FILLER, first, last)], False
-    courtesy = match(_COURTESIES, words, begin, last)
+    courtesy = _COURTESIES.length(words, begin, last)
     if courtesy and _only_marks(words, begin + courtesy, last):
         return [Unit(UnitKind.FILLER, first, last)], False
-    if match(_FEEDBACK, words, begin, last) and not (asked and _opens_question(words, begin)):
+    if _FEEDBACK.length(words, begin, last) and not (asked and _opens_question(words, begin)):
         return [Unit(UnitKind.FILLER, first, last)], False
     rejected = _rejected_end(words, begin, last)
     if rejected:
         begin_filler = [Unit(UnitKind.FILLER, first, rejected)]
         begin = rejected
-    corrected = match(_CORRECTIONS, words, begin, last)
+    corrected = _CORRECTIONS.length(words, begin, last)
     if rejected or (corrected and not asked):
         return [*begin_filler, Unit(UnitKind.CORRECTION, begin + corrected, last)], False
     scene = _scene_end(words, begin, last) or _embedded_start(words, begin, last)
@@ -147,22 +147,22 @@ def _read_sentence(words: Sequence[Word], first: int, last: int, before: Sequenc
         kind = UnitKind.CORRECTION
     if _only_marks(words, start, last):
         start = begin
-    pieces = _split_questions(words, start, last) if kind is UnitKind.QUESTION else [(start, last)]
-    return [*begin_filler, *(Unit(kind, a, b) for a, b in pieces)], start > begin
+    runs = _split_questions(words, start, last) if kind is UnitKind.QUESTION else [(start, last)]
+    return [*begin_filler, *(Unit(kind, a, b) for a, b in runs)], start > begin
 
 
 def _skip_openings(words: Sequence[Word], first: int, last: int) -> tuple[int, bool]:
     """Where the sentence proper starts, and whether it opened with a denial ("No, ...")."""
     i, denied = first, False
     while i < last:
-        length = match(_INTERJECTIONS, words, i, last)
+        length = _INTERJECTIONS.length(words, i, last)
         closed = i + length >= last or words[i + length].text in SOFT_MARKS
-        closed = closed or bool(match(_CORRECTIONS, words, i + length, last))
+        closed = closed or bool(_CORRECTIONS.length(words, i + length, last))
         if not (length and closed):
-            length = match(_CONNECTIVES, words, i, last)
+            length = _CONNECTIVES.length(words, i, last)
         if not length:
             break
-        denied = denied or bool(match(_DENIALS, words, i, last))
+        denied = denied or bool(_DENIALS.length(words, i, last))
         i += length
         while i < last and words[i].text in SOFT_MARKS and words[i].text != "?":
             i += 1
@@ -172,7 +172,7 @@ def _skip_openings(words: Sequence[Word], first: int, last: int) -> tuple[int, b
 def _skip_wrapping(words: Sequence[Word], begin: int, last: int) -> int:
     i = begin
     while i < last:
-        length = match(_WRAPPERS, words, i, last)
+        length = _WRAPPERS.length(words, i, last)
         if not length or (i == begin and words[i].lower == "on"):  # "on public holidays the pool is closed"
             break
         i += length
@@ -207,7 +207,7 @@ def _denied_before(words: Sequence[Word], before: Sequence[Unit]) -> bool:
     if not before or before[-1].kind is not UnitKind.FILLER:
         return False
     unit = before[-1]
-    length = match(_DENIALS, words, unit.first, unit.last)
+    length = _DENIALS.length(words, unit.first, unit.last)
     return bool(length) and _only_marks(words, unit.first + length, unit.last)
 
 
@@ -225,10 +225,10 @@ def _rejected_end(words: Sequence[Word], begin: int, last: int) -> int:
 
 def _scene_end(words: Sequence[Word], begin: int, last: int) -> int:
     """Where a clause that only sets the scene ends ("As X is Y, may I ask ..."); 0 where there is none."""
-    if not match(_SCENES, words, begin, last):
+    if not _SCENES.length(words, begin, last):
         return 0
     for i in range(begin + 2, last - 1):
-        opens = _opens_question(words, i + 1) or match(_WRAPPERS, words, i + 1, last)
+        opens = _opens_question(words, i + 1) or _WRAPPERS.length(words, i + 1, last)
         if words[i].text == "," and opens:
             return i + 1
     return 0
@@ -236,7 +236,7 @@ def _scene_end(words: Sequence[Word], begin: int, last: int) -> int:
 
 def _embedded_start(words: Sequence[Word], begin: int, last: int) -> int:
     """Where a question starts behind a clause that asks nothing ("maybe just tell me which ..."); 0 where none does."""
-    if _opens_question(words, begin) or match(_WRAPPERS, words, begin, last) or words[begin].dep in {"mark", "advmod"}:
+    if _opens_question(words, begin) or _WRAPPERS.length(words, begin, last) or words[begin].dep in {"mark", "advmod"}:
         return 0
     told = words[begin].dep in _SUBJECTS
     for i in range(begin + 2, last - 1):
@@ -272,4 +272,4 @@ def _opens_clause(words: Sequence[Word], i: int) -> bool:
 
 
 def _only_marks(words: Sequence[Word], first: int, last: int) -> bool:
-    return all(not any(c.isalnum() for c in words[i].text) for i in range(first, last))
+    return not any(map(is_word, words[first:last]))

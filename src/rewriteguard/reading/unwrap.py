@@ -1,20 +1,78 @@
-"""Takes off what a model wrapped around its query, and brings any text into the form that the analysis reads.
-
-`clean` gives the text that is judged and searched; `normalise` gives the text that is read, with a way back to the
-offsets of the original.
-"""
+"""Takes off what a model wrapped around its query: `clean` gives the text that is judged and searched."""
 
 from __future__ import annotations
 
 import json
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from rewriteguard.language.normal import visible
+
+# A query is at most a few sentences; a longer text is not unwrapped, only folded, and is judged as it is.
+_MAX_LENGTH = 20_000
+_ROUNDS = 6
+
+
+class Wrapping(StrEnum):
+    """What was taken off a rewrite."""
+
+    INVISIBLE = "invisible"
+    THINK = "think"
+    TEMPLATE = "template"
+    CODE_FENCE = "code_fence"
+    JSON = "json"
+    LABEL = "label"
+    PREFACE = "preface"
+    NARRATION = "narration"
+    DIALOGUE = "dialogue"
+    EXPLANATION = "explanation"
+    LIST = "list"
+    MARKDOWN = "markdown"
+    QUOTES = "quotes"
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """A rewrite without its wrapping.
+
+    Attributes:
+        text: The query on one line; empty where nothing is left.
+        removed: What was taken off, in the order of `Wrapping`, each once.
+    """
+
+    text: str
+    removed: tuple[str, ...]
+
+
+def clean(rewrite: str) -> Cleaned:
+    """The query in a rewriter's output: one line, NFKC, without labels, quotes, fences, reasoning and remarks.
+
+    Of several queries the first is taken. The time is linear in the length of the output.
+    """
+    text = visible(rewrite)
+    removed = {Wrapping.INVISIBLE} if text != rewrite else set()
+    text = text.replace("\u00b4", "'")  # NFKC would make a space and an accent of it
+    text = unicodedata.normalize("NFKC", text).replace("\r\n", "\n").replace("\r", "\n").strip()
+    text = _applied(without_reasoning, Wrapping.THINK, text, removed)
+    if len(text) <= _MAX_LENGTH:
+        for _ in range(_ROUNDS):
+            before = text
+            for wrapping, step in _STEPS:
+                text = _applied(step, wrapping, text, removed)
+            if text == before:
+                break
+    return Cleaned(" ".join(text.split()), tuple(wrapping.value for wrapping in Wrapping if wrapping in removed))
+
+
+def _applied(step: Callable[[str], str], wrapping: Wrapping, text: str, removed: set[Wrapping]) -> str:
+    result = step(text).strip()
+    if result != text:
+        removed.add(wrapping)
+    return result
 
 
 _REASONING_TAG = re.compile(r"<(?P<close>/?)(?:think|thinking|thought|reasoning|reflection|scratchpad)>", re.IGNORECASE)
@@ -32,19 +90,9 @@ TEMPLATE = re.compile(
 )
 _FENCE_OPEN = re.compile(r"\A(?:```|~~~)(?:[\w+-]{0,20}[ \t]*\n)?")
 _JSON_KEYS = (
-    "query",
-    "rewritten_query",
-    "standalone_query",
-    "search_query",
-    "question",
-    "rewritten_question",
-    "standalone_question",
-    "rewrite",
-    "rewritten",
-    "queries",
-    "questions",
-    "output",
-)
+    "query", "rewritten_query", "standalone_query", "search_query", "question", "rewritten_question",
+    "standalone_question", "rewrite", "rewritten", "queries", "questions", "output",
+)  # fmt: skip
 # "Rewritten", "standalone" ... say that a query follows; "search", "user" ... do so only before "query" and its kin.
 _STRONG = r"""(?:re-?written|re-?phrased|re-?formulated|re-?worded|revised|refined|condensed|contextuali[sz]ed|resolved
     |decontextuali[sz]ed|stand-?\ ?alone|self-?\ ?contained|rewrite|paraphrased|optimi[sz]ed)"""
@@ -129,43 +177,6 @@ _REMARK = re.compile(
 _NUMBERED = re.compile(r"\A[ \t]*(?:1[.)]|\(1\))[ \t]+(?P<first>[^\n]+)\n+[ \t]*(?:2[.)]|\(2\))[ \t]")
 _BULLET = re.compile(r"\A[-*•–][ \t]+(?P<first>[^\n]+)")
 _EMPHASIS = re.compile(r"\A(?P<mark>\*\*\*|\*\*|\*|__|_)(?P<inner>[^*_\n]{1,2000})(?P=mark)\Z")
-# Zero-width and bidi characters, joiners, soft hyphen, variation selectors and tag characters: nobody sees them.
-_INVISIBLE_RANGES = (
-    "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f"
-)
-_INVISIBLE = re.compile(f"[{_INVISIBLE_RANGES}]")
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
-_HALF_PAIR = re.compile(r"[\ud800-\udfff]")  # half a surrogate pair: no UTF-8 text holds one, and spaCy refuses it
-_STRAIGHT = str.maketrans(
-    dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u02bc\uff07", "'")
-    | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02", '"')
-    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-")
-    | dict.fromkeys("\u2028\u2029\u0085", " ")
-)
-# A query is at most a few sentences; a longer text is not unwrapped, only folded, and is judged as it is.
-_MAX_LENGTH = 20_000
-# The tokeniser's time grows with the square of a run without white space; no word or address is longer than this.
-_LONGEST_RUN = 400
-_UNBROKEN = re.compile(rf"\S{{{_LONGEST_RUN + 1}}}")
-_ROUNDS = 6
-
-
-class Wrapping(StrEnum):
-    """What was taken off a rewrite."""
-
-    INVISIBLE = "invisible"
-    THINK = "think"
-    TEMPLATE = "template"
-    CODE_FENCE = "code_fence"
-    JSON = "json"
-    LABEL = "label"
-    PREFACE = "preface"
-    NARRATION = "narration"
-    DIALOGUE = "dialogue"
-    EXPLANATION = "explanation"
-    LIST = "list"
-    MARKDOWN = "markdown"
-    QUOTES = "quotes"
 
 
 def without_reasoning(text: str) -> str:
@@ -193,14 +204,17 @@ def _without_fence(text: str) -> str:
     return text[opened.end() :].split(opened[0][:3], 1)[0]
 
 
+def json_in(text: str) -> Any:
+    """The JSON object or list that the text is; None where it is neither."""
+    try:
+        return json.loads(text) if text.startswith(("[", "{")) else None
+    except (ValueError, RecursionError):
+        return None
+
+
 def _without_json(text: str) -> str:
     """The query in a JSON object or list; the text itself where it is not one that holds a query."""
-    if text[:1] not in ("{", "["):
-        return text
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    value = json_in(text)
     if isinstance(value, dict):
         value = next((value[key] for key in _JSON_KEYS if key in value), None)
     if isinstance(value, list):
@@ -217,10 +231,6 @@ def _without_label(text: str) -> str:
     return text[match.end() :] if match else text
 
 
-def _without_preface(text: str) -> str:
-    return _PREFACE.sub("", text, count=1)
-
-
 def _without_narration(text: str) -> str:
     """The query that a sentence about the rewriting quotes; an open quote ends with the text."""
     match = _NARRATION.match(text)
@@ -229,15 +239,6 @@ def _without_narration(text: str) -> str:
     rest = text[match.end() :].split("\n\n", 1)[0]
     closer = _CLOSERS[match["quote"]]
     return rest.rsplit(closer, 1)[0] if closer in rest else rest
-
-
-def _without_dialogue(text: str) -> str:
-    return _DIALOGUE.split(text, maxsplit=1)[0]
-
-
-def _without_remark(text: str) -> str:
-    """What stands before a blank line or a remark on the query."""
-    return _REMARK.split(text, maxsplit=1)[0]
 
 
 def _without_list(text: str) -> str:
@@ -279,107 +280,16 @@ def _closes_early(inner: str, opener: str, closer: str) -> bool:
     return False
 
 
-STEPS: tuple[tuple[Wrapping, Callable[[str], str]], ...] = (
+_STEPS: tuple[tuple[Wrapping, Callable[[str], str]], ...] = (
     (Wrapping.TEMPLATE, _without_template),
     (Wrapping.CODE_FENCE, _without_fence),
     (Wrapping.JSON, _without_json),
     (Wrapping.NARRATION, _without_narration),
     (Wrapping.LABEL, _without_label),
-    (Wrapping.PREFACE, _without_preface),
+    (Wrapping.PREFACE, lambda text: _PREFACE.sub("", text, count=1)),
     (Wrapping.LIST, _without_list),
-    (Wrapping.DIALOGUE, _without_dialogue),
-    (Wrapping.EXPLANATION, _without_remark),
+    (Wrapping.DIALOGUE, lambda text: _DIALOGUE.split(text, maxsplit=1)[0]),
+    (Wrapping.EXPLANATION, lambda text: _REMARK.split(text, maxsplit=1)[0]),
     (Wrapping.MARKDOWN, _without_markdown),
     (Wrapping.QUOTES, _without_quotes),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Cleaned:
-    """A rewrite without its wrapping.
-
-    Attributes:
-        text: The query on one line; empty where nothing is left.
-        removed: What was taken off, in the order of `Wrapping`, each once.
-    """
-
-    text: str
-    removed: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Normalised:
-    """A text in the form that the analysis reads.
-
-    Attributes:
-        text: The normal form.
-        starts: For each character of `text` the offset in the original of the character it came from, and behind
-            the last one the length of the original: one entry more than `text` has characters.
-    """
-
-    text: str
-    starts: Sequence[int]
-
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        """The half-open span in the original that gave `text[start:end]`; it never cuts a character in two."""
-        if end <= start:
-            return self.starts[start], self.starts[start]
-        while end < len(self.text) and self.starts[end] == self.starts[end - 1]:
-            end += 1
-        return self.starts[start], self.starts[end]
-
-
-def normalise(text: str) -> Normalised:
-    """The text in NFKC, with straight quotes and plain hyphens, without invisible characters.
-
-    Runs of more than 400 characters without white space are broken by a space.
-    Look-alike letters of other scripts stay what they are: a name written with them is another name.
-    """
-    if text.isascii() and not _CONTROL.search(text) and not _UNBROKEN.search(text):
-        return Normalised(text, range(len(text) + 1))
-    out: list[str] = []
-    starts: list[int] = []
-    position = run = 0
-    text = _HALF_PAIR.sub("\ufffd", text)
-    while position < len(text):
-        end = position + 1
-        while end < len(text) and unicodedata.combining(text[end]):  # a letter is read with its accents
-            end += 1
-        cluster = _CONTROL.sub("", _INVISIBLE.sub("", text[position:end])).translate(_STRAIGHT)
-        for character in unicodedata.normalize("NFKC", cluster):
-            run = 0 if character.isspace() else run + 1
-            if run > _LONGEST_RUN:
-                out.append(" ")
-                starts.append(position)
-                run = 1
-            out.append(character)
-            starts.append(position)
-        position = end
-    return Normalised("".join(out), (*starts, len(text)))
-
-
-def clean(rewrite: str) -> Cleaned:
-    """The query in a rewriter's output: one line, NFKC, without labels, quotes, fences, reasoning and remarks.
-
-    Of several queries the first is taken. The time is linear in the length of the output.
-    """
-    text = _CONTROL.sub("", _INVISIBLE.sub("", rewrite))
-    removed = {Wrapping.INVISIBLE} if text != rewrite else set()
-    text = text.replace("\u00b4", "'")  # NFKC would make a space and an accent of it
-    text = unicodedata.normalize("NFKC", text).replace("\r\n", "\n").replace("\r", "\n").strip()
-    text = _applied(without_reasoning, Wrapping.THINK, text, removed)
-    if len(text) <= _MAX_LENGTH:
-        for _ in range(_ROUNDS):
-            before = text
-            for wrapping, step in STEPS:
-                text = _applied(step, wrapping, text, removed)
-            if text == before:
-                break
-    return Cleaned(" ".join(text.split()), tuple(wrapping.value for wrapping in Wrapping if wrapping in removed))
-
-
-def _applied(step: Callable[[str], str], wrapping: Wrapping, text: str, removed: set[Wrapping]) -> str:
-    result = step(text).strip()
-    if result != text:
-        removed.add(wrapping)
-    return result

@@ -10,31 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain
+from typing import Any
 
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import DamerauLevenshtein
 
-from rewriteguard.extract.entity import are_places, canonical, country, is_typo
 from rewriteguard.language import lexicon
+from rewriteguard.language.names import are_places, canonical, country, is_typo
 from rewriteguard.language.stem import stem
 from rewriteguard.language.words import Word, is_word
 
-FUNCTION = lexicon.words("words", "function")
-_EMPTY = FUNCTION | lexicon.words("words", "light")
+_FUNCTION = lexicon.words("words", "function")
+_EMPTY = _FUNCTION | lexicon.words("words", "light")
 _ABBREVIATIONS: dict[str, str] = dict(lexicon.section("equivalents")["abbreviations"])
 _NUMBERS: dict[str, str] = dict(lexicon.section("equivalents")["numbers"])
-PREFIX = 5
-"""Letters that two forms of one word share at their start."""
-LONGEST = 6
-"""Letters of an acronym, and words that it stands for."""
+_NEGATIVE = tuple(sorted(lexicon.words("negation", "prefixes")))
+_PREFIX = 5  # letters that two forms of one word share at their start
+_LONGEST = 6  # letters of an acronym, and words that it stands for
 _SHORTEST_ACRONYM = 3
-_GROUPS: dict[str, frozenset[int]] = {}
 _ENDING = 3  # letters: "-ean", "-ian", "-ese"
 _CLEAR = 4  # letters from which "un-" and "non-" negate what follows
-_NEGATIVE = tuple(sorted(lexicon.words("negation", "prefixes")))
 _SIMILAR = 80
-
-
+_GROUPS: dict[str, frozenset[int]] = {}
 for _number, _group in enumerate(lexicon.section("equivalents")["groups"]):
     for _word in _group.split():
         _GROUPS[stem(_word)] = _GROUPS.get(stem(_word), frozenset()) | {_number}
@@ -43,6 +40,13 @@ for _number, _group in enumerate(lexicon.section("equivalents")["groups"]):
 def is_content(word: Word) -> bool:
     """True for a word that carries topic: no function word, no light verb, no mark."""
     return word.lower not in _EMPTY and is_word(word)
+
+
+def negates(one: str, other: str) -> bool:
+    """True where one word is the other with a negative prefix: "eligible" and "ineligible"."""
+    short, long = sorted((one, other), key=len)
+    prefix = long.removesuffix(short)
+    return prefix in _NEGATIVE and len(short) >= (_CLEAR if prefix.startswith(("un", "non")) else _PREFIX)
 
 
 @lru_cache(maxsize=65_536)
@@ -57,8 +61,8 @@ def forms_of(text: str) -> tuple[str, ...]:
     return tuple(sorted(form for form in forms if form))
 
 
-class WordIndex:
-    """The words of a text.
+class Vocabulary:
+    """The words of a text, to ask whether they support a word.
 
     Args:
         words: The words and marks of the text.
@@ -66,6 +70,11 @@ class WordIndex:
 
     def __init__(self, words: Iterable[Word]) -> None:
         self._words = tuple(words)
+
+    @staticmethod
+    def joined(parts: Iterable[Vocabulary]) -> Vocabulary:
+        """The words of several texts, in their order, as one vocabulary."""
+        return _Joined(tuple(parts))
 
     @cached_property
     def pool(self) -> tuple[Word, ...]:
@@ -95,12 +104,12 @@ class WordIndex:
     @cached_property
     def prefixes(self) -> frozenset[str]:
         """The first letters of the words that carry topic."""
-        return frozenset(word.lower[:PREFIX] for word in self.content if len(word.lower) >= PREFIX)
+        return frozenset(word.lower[:_PREFIX] for word in self.content if len(word.lower) >= _PREFIX)
 
     @cached_property
     def letters(self) -> str:
         """The first letters of the words that an acronym is made of."""
-        return "".join(word.lower[0] for word in self.pool if word.lower not in FUNCTION)
+        return "".join(word.lower[0] for word in self.pool if word.lower not in _FUNCTION)
 
     @cached_property
     def initials(self) -> frozenset[str]:
@@ -114,106 +123,13 @@ class WordIndex:
         return frozenset(
             word.lower.replace(".", "")
             for word in self.pool
-            if word.text.isupper() or (_SHORTEST_ACRONYM <= len(word.text) < PREFIX and is_content(word))
+            if word.text.isupper() or (_SHORTEST_ACRONYM <= len(word.text) < _PREFIX and is_content(word))
         )
 
     @cached_property
     def mixed(self) -> frozenset[str]:
         """Acronyms with small letters in them."""
-        return frozenset(word.text for word in self.content if is_mixed(word.text))
-
-
-class JoinedIndex(WordIndex):
-    """The words of several texts in their order: what was worked out for the parts is only put together."""
-
-    def __init__(self, parts: Sequence[WordIndex]) -> None:
-        self._parts = parts
-        super().__init__(())
-
-    @cached_property
-    def pool(self) -> tuple[Word, ...]:
-        """The words, marks left out."""
-        return tuple(chain.from_iterable(part.pool for part in self._parts))
-
-    @cached_property
-    def keys(self) -> frozenset[str]:
-        """All forms of all words."""
-        return frozenset().union(*(part.keys for part in self._parts))
-
-    @cached_property
-    def content(self) -> tuple[Word, ...]:
-        """The words that carry topic."""
-        return tuple(chain.from_iterable(part.content for part in self._parts))
-
-    @cached_property
-    def plain(self) -> tuple[str, ...]:
-        """The words that carry topic, each once, in canonical form."""
-        return tuple(dict.fromkeys(chain.from_iterable(part.plain for part in self._parts)))
-
-    @cached_property
-    def prefixes(self) -> frozenset[str]:
-        """The first letters of the words that carry topic."""
-        return frozenset().union(*(part.prefixes for part in self._parts))
-
-    @cached_property
-    def letters(self) -> str:
-        """The first letters of the words that an acronym is made of."""
-        return "".join(part.letters for part in self._parts)
-
-    @cached_property
-    def initials(self) -> frozenset[str]:
-        """Those of the parts, and of the runs across their borders."""
-        borders = accumulate(len(part.letters) for part in self._parts)
-        across = chain.from_iterable(range(max(0, border - LONGEST + 1), border) for border in borders)
-        return frozenset(_runs(self.letters, across)).union(*(part.initials for part in self._parts))
-
-    @cached_property
-    def acronyms(self) -> frozenset[str]:
-        """What may be an acronym, without its dots."""
-        return frozenset().union(*(part.acronyms for part in self._parts))
-
-    @cached_property
-    def mixed(self) -> frozenset[str]:
-        """Acronyms with small letters in them."""
-        return frozenset().union(*(part.mixed for part in self._parts))
-
-
-def is_mixed(text: str) -> bool:
-    """True for an acronym with small letters in it: "BoE", "MSc", "MOOCs"."""
-    return text[:1].isupper() and len(text) <= LONGEST and sum(c.isupper() for c in text) > 1 and not text.isupper()
-
-
-def _runs(letters: str, starts: Iterable[int]) -> Iterator[str]:
-    """The runs of two to six letters that start at the given places."""
-    return (letters[i : i + n] for i in starts for n in range(2, LONGEST + 1) if i + n <= len(letters))
-
-
-def negates(one: str, other: str) -> bool:
-    """True where one word is the other with a negative prefix: "eligible" and "ineligible"."""
-    short, long = sorted((one, other), key=len)
-    prefix = long.removesuffix(short)
-    return prefix in _NEGATIVE and len(short) >= (_CLEAR if prefix.startswith(("un", "non")) else PREFIX)
-
-
-class Vocabulary:
-    """The words of one or more texts, to ask whether they support a word.
-
-    Args:
-        words: The words of the texts.
-
-    Attributes:
-        index: The words, arranged to be looked up.
-    """
-
-    def __init__(self, words: Iterable[Word]) -> None:
-        self.index = WordIndex(words)
-
-    @classmethod
-    def joined(cls, vocabularies: Iterable[Vocabulary]) -> Vocabulary:
-        """The words of several texts, in their order, as one vocabulary."""
-        whole = cls(())
-        whole.index = JoinedIndex([vocabulary.index for vocabulary in vocabularies])
-        return whole
+        return frozenset(word.text for word in self.content if _is_mixed(word.text))
 
     def supports(self, word: Word) -> bool:
         """True where a word of the pool says the same as `word`."""
@@ -221,7 +137,7 @@ class Vocabulary:
             return True
         acronym = word.text.replace(".", "")
         if acronym.isupper() and len(acronym) > 1:
-            return acronym.lower() in self.index.initials
+            return acronym.lower() in self.initials
         return self._resembles(canonical(word.text))
 
     def supports_name(self, word: Word) -> bool:
@@ -230,57 +146,101 @@ class Vocabulary:
             return True
         acronym = word.text.replace(".", "")
         if acronym.isupper() and len(acronym) > 1:
-            return acronym.lower() in self.index.initials
-        if is_mixed(word.text) and any(
-            _shortens(word.text, self.index.pool[i : i + LONGEST]) for i in range(len(self.index.pool))
+            return acronym.lower() in self.initials
+        if _is_mixed(word.text) and any(
+            _shortens(word.text, self.pool[i : i + _LONGEST]) for i in range(len(self.pool))
         ):
             return True
         name = canonical(word.text)
-        near = process.extract(name, self.index.plain, scorer=DamerauLevenshtein.distance, score_cutoff=1, limit=None)
+        near = process.extract(name, self.plain, scorer=DamerauLevenshtein.distance, score_cutoff=1, limit=None)
         if any(is_typo(name, other) for other, _, _ in near):
             return True
         if not self._may_derive(name):
             return False
-        return any(_is_derived(name, other) and not are_places(name, other) for other in self.index.plain)
+        return any(_is_derived(name, other) and not are_places(name, other) for other in self.plain)
 
     def holds(self, word: Word) -> bool:
         """True where a word of the pool is `word` itself in any inflection, or its listed equal."""
-        return any(key in self.index.keys for form in (word.text, word.lemma) for key in forms_of(form))
+        return any(key in self.keys for form in (word.text, word.lemma) for key in forms_of(form))
 
     def holds_stem(self, key: str) -> bool:
         """True where a word of the pool has the stem `key`."""
-        return key in self.index.keys
+        return key in self.keys
 
     def _resembles(self, lower: str) -> bool:
-        if len(lower) < PREFIX or not lower.isascii() or any(c.isdigit() for c in lower):
+        if len(lower) < _PREFIX or not lower.isascii() or any(c.isdigit() for c in lower):
             return False  # one digit makes another code
-        if lower[:PREFIX] in self.index.prefixes:
+        if lower[:_PREFIX] in self.prefixes:
             return True
         if self._may_compound(lower) and any(
-            _is_compound(lower, other) and not negates(lower, other) for other in self.index.plain
+            _is_compound(lower, other) and not negates(lower, other) for other in self.plain
         ):
             return True
-        close = process.extractOne(lower, self.index.plain, scorer=fuzz.ratio, score_cutoff=_SIMILAR)
-        return close is not None and len(close[0]) >= PREFIX and close[0].isascii() and not negates(lower, close[0])
+        close = process.extractOne(lower, self.plain, scorer=fuzz.ratio, score_cutoff=_SIMILAR)
+        return close is not None and len(close[0]) >= _PREFIX and close[0].isascii() and not negates(lower, close[0])
 
     def _may_derive(self, name: str) -> bool:
         """False where no plain word starts with `name`, or is `name` without its last few letters."""
-        row = self.index.row
+        row = self.row
         return f"\0{name}" in row or any(f"\0{name[:-i]}\0" in row for i in range(1, _ENDING + 1))
 
     def _may_compound(self, lower: str) -> bool:
         """False where no plain word starts or ends in `lower`, or is a start or end of it."""
-        row, ends = self.index.row, range(3, len(lower))
+        row, ends = self.row, range(3, len(lower))
         if f"\0{lower}" in row or f"{lower}\0" in row:
             return True
         return any(f"\0{lower[:i]}\0" in row or f"\0{lower[i:]}\0" in row for i in ends)
 
     def expands(self, words: Sequence[Word]) -> bool:
         """True where the initials of `words` are an acronym of the pool."""
-        initials = "".join(word.lower[0] for word in words if word.lower not in FUNCTION and word.text[0].isalpha())
-        return (len(initials) > 1 and initials in self.index.acronyms) or any(
-            _shortens(a, words) for a in self.index.mixed
-        )
+        initials = "".join(word.lower[0] for word in words if word.lower not in _FUNCTION and word.text[0].isalpha())
+        return (len(initials) > 1 and initials in self.acronyms) or any(_shortens(a, words) for a in self.mixed)
+
+
+def _chained(name: str) -> cached_property[Any]:
+    """The tuples that the parts have under `name`, one behind the other."""
+    return cached_property(lambda whole: tuple(chain.from_iterable(getattr(part, name) for part in whole.parts)))
+
+
+def _united(name: str) -> cached_property[Any]:
+    """The union of the sets that the parts have under `name`."""
+    return cached_property(lambda whole: frozenset().union(*(getattr(part, name) for part in whole.parts)))
+
+
+class _Joined(Vocabulary):
+    """The words of several texts in their order: what was worked out for the parts is only put together."""
+
+    def __init__(self, parts: Sequence[Vocabulary]) -> None:
+        super().__init__(())
+        self.parts = parts
+
+    pool, content = _chained("pool"), _chained("content")
+    keys, prefixes, acronyms, mixed = map(_united, ("keys", "prefixes", "acronyms", "mixed"))
+
+    @cached_property
+    def plain(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(chain.from_iterable(part.plain for part in self.parts)))
+
+    @cached_property
+    def letters(self) -> str:
+        return "".join(part.letters for part in self.parts)
+
+    @cached_property
+    def initials(self) -> frozenset[str]:
+        """Those of the parts, and of the runs across their borders."""
+        borders = accumulate(len(part.letters) for part in self.parts)
+        across = chain.from_iterable(range(max(0, border - _LONGEST + 1), border) for border in borders)
+        return frozenset(_runs(self.letters, across)).union(*(part.initials for part in self.parts))
+
+
+def _is_mixed(text: str) -> bool:
+    """True for an acronym with small letters in it: "BoE", "MSc", "MOOCs"."""
+    return text[:1].isupper() and len(text) <= _LONGEST and sum(c.isupper() for c in text) > 1 and not text.isupper()
+
+
+def _runs(letters: str, starts: Iterable[int]) -> Iterator[str]:
+    """The runs of two to six letters that start at the given places."""
+    return (letters[i : i + n] for i in starts for n in range(2, _LONGEST + 1) if i + n <= len(letters))
 
 
 def _shortens(acronym: str, words: Sequence[Word]) -> bool:
@@ -293,9 +253,9 @@ def _shortens(acronym: str, words: Sequence[Word]) -> bool:
         given = 0
         while given < len(left) and word.lower[given : given + 1] == left[given]:
             given += 1
-        if not given and word.lower not in FUNCTION:
+        if not given and word.lower not in _FUNCTION:
             return False
-        left = left[max(given, 0) :]
+        left = left[given:]
         if not left:
             return True
     return False
@@ -304,7 +264,7 @@ def _shortens(acronym: str, words: Sequence[Word]) -> bool:
 def _is_derived(one: str, other: str) -> bool:
     """True for a name and a form of it: "Shakespeare" and "Shakespearean"."""
     short, long = sorted((one, other), key=len)
-    return len(short) >= PREFIX and long.startswith(short) and long.isalpha() and len(long) - len(short) <= _ENDING
+    return len(short) >= _PREFIX and long.startswith(short) and long.isalpha() and len(long) - len(short) <= _ENDING
 
 
 def _is_compound(one: str, other: str) -> bool:

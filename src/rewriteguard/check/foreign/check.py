@@ -12,12 +12,12 @@ from cachetools import LRUCache, cached
 from rewriteguard.check.foreign.literals import folded, literals_of
 from rewriteguard.check.foreign.words import Unit, missing, new, units_of
 from rewriteguard.extract.base import Facts
-from rewriteguard.extract.entity import is_typo
 from rewriteguard.filters.beside import Filtered
+from rewriteguard.language.names import is_typo
+from rewriteguard.language.normal import normalise
 from rewriteguard.model.assessment import Comparison, Pair
 from rewriteguard.model.tokens import Evidence, Finding, Kind, ProtectedToken, in_rewrite, in_turn
 from rewriteguard.reading.text import Past, Reading
-from rewriteguard.reading.unwrap import normalise
 
 _NUMBERS = frozenset({Kind.TIME, Kind.QUANTITY, Kind.VERSION})
 _SPELLED = 12  # numbers up to it are written as words as often as in digits, and pick items of a list

@@ -14,9 +14,9 @@ from rewriteguard.check.view import Scene, align, invented_words, new_words
 from rewriteguard.extract import same_for
 from rewriteguard.extract.base import Match
 from rewriteguard.extract.comparison import are_ends, is_graded, opposed
-from rewriteguard.extract.entity import resembles
 from rewriteguard.extract.negation import CONTRAST
 from rewriteguard.extract.quantifier import ENDS
+from rewriteguard.language.names import resembles
 from rewriteguard.language.words import END_MARKS, GRADED, Word
 from rewriteguard.model.tokens import LITERAL, Evidence, Finding, Kind, ProtectedToken, in_rewrite, in_turn
 from rewriteguard.reading.self_corrections import Repair

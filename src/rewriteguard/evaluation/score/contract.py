@@ -34,8 +34,8 @@ from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
 from rewriteguard.extract import answer_type, same_for
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.time.value import interval
+from rewriteguard.language.normal import normalise
 from rewriteguard.model.tokens import Kind, ProtectedToken
-from rewriteguard.reading.unwrap import normalise
 
 _POSSESSIVE = re.compile(r"(?<=\w)'s\b | (?<=s)'(?!\w)", re.VERBOSE)
 Extract = Callable[[str], Sequence[ProtectedToken]]

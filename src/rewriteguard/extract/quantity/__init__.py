@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from spacy.tokens import Doc
 
-from rewriteguard.extract.base import Facts, Match, text_of, token
+from rewriteguard.extract.base import Facts, Match, either, group, text_of, token
 from rewriteguard.extract.quantity.numbers import START, convert, number_at, unit, warm_up, written
 from rewriteguard.language import lexicon
 from rewriteguard.model.tokens import Kind, ProtectedToken
@@ -42,20 +42,15 @@ class _Amount:
     scale: Fraction = Fraction(1)
 
 
-def _either(words: Iterable[str]) -> str:
-    ordered = sorted(words, key=lambda word: (-len(word), word))
-    return "(?:" + "|".join(re.escape(word).replace(r"\ ", r"\s{1,3}") for word in ordered) + ")"
-
-
 _FLAGS = re.IGNORECASE | re.VERBOSE
 _CODES = [code.upper() for code in _CURRENCIES if len(code) == 3 and code not in ("yen", "won")]
 _FIRST = re.compile(
-    rf"""(?<![\w.,/:#@&=+⁄'-]) (?P<sign> {_either(_SIGNS)} \s? | (?:{"|".join(_CODES)}) \s? )?
+    rf"""(?<![\w.,/:#@&=+⁄'-]) (?P<sign> {either(_SIGNS)} \s? | (?:{"|".join(_CODES)}) \s? )?
     (?P<minus> (?<!\d\s) - (?=[.\d]) | minus\s )? (?={START})""",
     _FLAGS,
 )
 _SKIPPED = re.compile(
-    rf"""(?: {_either(_WORDS["not_numbers"])} (?!\w)
+    rf"""(?: {either(_WORDS["not_numbers"])} (?!\w)
     | \d{{1,2}} (?: :\d\d | (?:[:.]\d\d)? \s? [ap]\.?\s?m\b | \s o'?clock ) | \d{{1,4}} (?:st|nd|rd|th)\b
     | \d{{1,5}} (?:\.\d{{1,5}}){{2,9}} | \d{{1,4}}-[A-Z] | \d{{1,2}}'\d | [\d,.]{{1,24}} \w{{0,9}} [@_\\] )""",
     re.VERBOSE,
@@ -63,8 +58,8 @@ _SKIPPED = re.compile(
 _VERSION_BEFORE = re.compile(r"(?<!\w) (?:version|release|v|ver\.?) \s? $", _FLAGS)
 _LIST_MARK = re.compile(r"(?: ^ | \n ) \s{0,8} $", re.VERBOSE)
 _LIST_NUMBER = re.compile(r"\d{1,2} [.)] (?: \s | $ )", re.VERBOSE)
-_PERCENT = re.compile(rf"[\s-]? (?P<word>{_either(_WORDS['percent'])}) (?!\w)", _FLAGS)
-_MONEY_BEHIND = re.compile(rf"[\s-]? (?P<word> {_either([*_CURRENCIES, *_POUNDS])} (?!\w) | [€£] )", _FLAGS)
+_PERCENT = re.compile(rf"[\s-]? (?P<word>{either(_WORDS['percent'])}) (?!\w)", _FLAGS)
+_MONEY_BEHIND = re.compile(rf"[\s-]? (?P<word> {either([*_CURRENCIES, *_POUNDS])} (?!\w) | [€£] )", _FLAGS)
 _UNIT = re.compile(
     r"""(?P<gap> [\s-]? (?:an?\s)? ) (?P<words> [A-Za-z°µμ²³]{1,20} (?:/[A-Za-z]{1,6} | [23]\b)?
     (?: [\s-] [A-Za-z]{1,12} ){0,3} )""",
@@ -74,11 +69,11 @@ _TO = re.compile(r"\s? (?: - | \b(?:to|up\sto)\b ) \s? (?:about\s)?", _FLAGS)
 _AND = re.compile(r"\s and \s", _FLAGS)
 _OPENS = re.compile(r"(?<!\w) (?P<word>between|from) \s $", _FLAGS)
 _BEFORE = re.compile(
-    rf"(?<![\w-]) (?P<words>{_either(w for w in _BOUND if w[-1].isalpha() or w[-1] == '.')})\s{{1,3}} (?:the\s|a\s)? $",
+    rf"(?<![\w-]) (?P<words>{either(w for w in _BOUND if w[-1].isalpha() or w[-1] == '.')})\s{{1,3}} (?:the\s|a\s)? $",
     _FLAGS,
 )
-_SIGN_BEFORE = re.compile(rf"(?P<words>{_either(w for w in _BOUND if not w[0].isalpha())}) \s? $", re.VERBOSE)
-_BEHIND = re.compile(rf"\s (?P<words>{_either(_BOUND_BEHIND)}) (?!\w)", _FLAGS)
+_SIGN_BEFORE = re.compile(rf"(?P<words>{either(w for w in _BOUND if not w[0].isalpha())}) \s? $", re.VERBOSE)
+_BEHIND = re.compile(rf"\s (?P<words>{either(_BOUND_BEHIND)}) (?!\w)", _FLAGS)
 _LETTER_OR_DIGIT = re.compile(r"[^\W_] | _ | [.,:/]\d", re.VERBOSE)
 
 
@@ -149,9 +144,9 @@ def _scale(value: Fraction, words: str) -> Fraction:
 def _units(text: str, end: int) -> tuple[tuple[str, ...], int] | None:
     """The units behind a number and the offset behind them."""
     if m := _PERCENT.match(text, end):
-        return (_WORDS["percent"][" ".join(m["word"].lower().split())],), m.end()
+        return (_WORDS["percent"][group(m, "word")],), m.end()
     if m := _MONEY_BEHIND.match(text, end):
-        word = " ".join(m["word"].lower().split())
+        word = group(m, "word")
         pounds = word in _POUNDS
         return ("GBP", "pound-mass") if pounds else (_SIGNS.get(word) or _CURRENCIES[word],), m.end()
     m = _UNIT.match(text, end)
@@ -212,9 +207,9 @@ def _bounded(text: str, amount: _Amount) -> tuple[int, int, str]:
     before = _BEFORE.search(text, low, start) or _SIGN_BEFORE.search(text, low, start)
     behind = _BEHIND.match(text, amount.end)
     if before:
-        return before.start(), amount.end, _BOUND[" ".join(before["words"].lower().split())]
+        return before.start(), amount.end, _BOUND[group(before, "words")]
     if behind:
-        return start, behind.end(), _BOUND_BEHIND[" ".join(behind["words"].lower().split())]
+        return start, behind.end(), _BOUND_BEHIND[group(behind, "words")]
     return start, amount.end, amount.bound
 
 

@@ -14,33 +14,17 @@ from typing import Any
 
 import quantulum3.load
 
+from rewriteguard.extract.base import either
 from rewriteguard.language import lexicon
 
 _WORDS = lexicon.section("quantity")
 _SYMBOLS: dict[str, str] = _WORDS["symbols"]
 _PREFIXES: dict[str, int | Fraction] = {
-    "kilo": 1000,
-    "mega": 10**6,
-    "giga": 10**9,
-    "tera": 10**12,
-    "milli": Fraction(1, 1000),
-    "micro": Fraction(1, 10**6),
-}
+    "kilo": 1000, "mega": 10**6, "giga": 10**9, "tera": 10**12, "milli": Fraction(1, 1000), "micro": Fraction(1, 10**6),
+}  # fmt: skip
 _NOT_UNITS = frozenset(_WORDS["not_units"])
 _ONLY_GLUED = frozenset({"in", "s", "x", "t", "A", "C", "F", "B", "N", "J"})  # "5 in stock", "5 A students"
 _SHORTEST_NAME = 3
-_CARDINALS: dict[str, int] = _WORDS["cardinals"]
-_TENS: dict[str, int] = _WORDS["tens"]
-_MAGNITUDES: dict[str, int] = _WORDS["magnitudes"]
-_FRACTIONS: dict[str, int] = _WORDS["fractions"]
-_FLAGS = re.IGNORECASE | re.VERBOSE
-DIGITS = r"(?: \d{1,3} (?:,\d{3}){1,5} (?:\.\d{1,9})? | \d{1,15} (?:\.\d{1,9})? | \.\d{1,9} )"
-_DIGITS = re.compile(rf"(?P<whole>{DIGITS}) (?:\s? (?P<over>\d{{1,3}}) [/⁄] (?P<under>\d{{1,3}}) (?![\w/]) )?", _FLAGS)
-_RATIO = re.compile(r"(?P<over>\d{1,3}) [/⁄] (?P<under>[1-9]\d{0,2}) (?! [\w/] | [.,]\d )", _FLAGS)
-_AND_A_HALF = re.compile(r"\s and \s a \s half \b", _FLAGS)
-_LETTER = re.compile(r"(?P<letter>[kKmMbBtT]) (?![\w])", re.VERBOSE)
-
-
 _FACTORS: dict[str, tuple[str, Fraction]] = {
     unit: (entry.rpartition(" ")[0], Fraction(entry.rpartition(" ")[2])) for unit, entry in _WORDS["factors"].items()
 }
@@ -109,6 +93,28 @@ def written(number: Fraction) -> str:
     return f"{'-' if number < 0 else ''}{digits[:-places]}.{digits[-places:]}"
 
 
+_CARDINALS: dict[str, int] = _WORDS["cardinals"]
+_TENS: dict[str, int] = _WORDS["tens"]
+_MAGNITUDES: dict[str, int] = _WORDS["magnitudes"]
+_FRACTIONS: dict[str, int] = _WORDS["fractions"]
+_FLAGS = re.IGNORECASE | re.VERBOSE
+DIGITS = r"(?: \d{1,3} (?:,\d{3}){1,5} (?:\.\d{1,9})? | \d{1,15} (?:\.\d{1,9})? | \.\d{1,9} )"
+_DIGITS = re.compile(rf"(?P<whole>{DIGITS}) (?:\s? (?P<over>\d{{1,3}}) [/⁄] (?P<under>\d{{1,3}}) (?![\w/]) )?", _FLAGS)
+_RATIO = re.compile(r"(?P<over>\d{1,3}) [/⁄] (?P<under>[1-9]\d{0,2}) (?! [\w/] | [.,]\d )", _FLAGS)
+_AND_A_HALF = re.compile(r"\s and \s a \s half \b", _FLAGS)
+_LETTER = re.compile(r"(?P<letter>[kKmMbBtT]) (?![\w])", re.VERBOSE)
+_NUMERAL = either([*_CARDINALS, *_TENS, "hundred", "thousand", "million", "billion", "trillion", "dozen"])
+START = rf"(?: {DIGITS} | {either([*_CARDINALS, *_TENS, 'half'])} (?![\w']) )"
+_WORD_RUN = re.compile(rf"{_NUMERAL} (?: [\s-] (?:and\s)? {_NUMERAL} ){{0,11}} (?![\w'])", _FLAGS)
+_NUMERAL_IN_RUN = re.compile(rf"(?P<link>[\s-] (?:and\s)?)? (?P<word>{_NUMERAL}) (?![\w'])", _FLAGS)
+_FRACTION = re.compile(
+    rf"""(?: half (?= \s (?:of|the|an?)\b )
+    | (?P<over>{either([*_CARDINALS])}) (?:\s|-) (?P<under>{either([*_FRACTIONS])}) \b (?P<behind>\s of\b)? )""",
+    _FLAGS,
+)
+_MAGNITUDE = re.compile(rf"(?: [\s-]? | \s an? \s ) (?P<word>{either([*_MAGNITUDES])}) \b", _FLAGS)
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """A number that ends at offset `end`; `bare_one` is the word `one`, which is a pronoun more often than a number."""
@@ -116,33 +122,6 @@ class Number:
     end: int
     value: Fraction
     bare_one: bool = False
-    scaled: bool = False  # a magnitude word or letter was part of it: 5 million
-
-
-def _either(words: list[str]) -> str:
-    return "(?:" + "|".join(sorted(words, key=lambda word: (-len(word), word))) + ")"
-
-
-_NUMERAL = _either([*_CARDINALS, *_TENS, "hundred", "thousand", "million", "billion", "trillion", "dozen"])
-
-
-START = rf"(?: {DIGITS} | {_either([*_CARDINALS, *_TENS, 'half'])} (?![\w']) )"
-
-
-_WORD_RUN = re.compile(rf"{_NUMERAL} (?: [\s-] (?:and\s)? {_NUMERAL} ){{0,11}} (?![\w'])", _FLAGS)
-
-
-_NUMERAL_IN_RUN = re.compile(rf"(?P<link>[\s-] (?:and\s)?)? (?P<word>{_NUMERAL}) (?![\w'])", _FLAGS)
-
-
-_FRACTION = re.compile(
-    rf"""(?: half (?= \s (?:of|the|an?)\b )
-    | (?P<over>{_either([*_CARDINALS])}) (?:\s|-) (?P<under>{_either([*_FRACTIONS])}) \b (?P<behind>\s of\b)? )""",
-    _FLAGS,
-)
-
-
-_MAGNITUDE = re.compile(rf"(?: [\s-]? | \s an? \s ) (?P<word>{_either([*_MAGNITUDES])}) \b", _FLAGS)
 
 
 def number_at(text: str, start: int, money: bool = False) -> Number | None:
@@ -160,13 +139,12 @@ def number_at(text: str, start: int, money: bool = False) -> Number | None:
         return Number(half.end(), found.value + Fraction(1, 2))
     letters = _WORDS["money_letters" if money else "letters"]
     if (m := _LETTER.match(text, found.end)) and m["letter"] in letters:
-        return Number(m.end(), found.value * letters[m["letter"]], scaled=True)
+        return Number(m.end(), found.value * letters[m["letter"]])
     value, end = found.value, found.end
-    scaled = found.scaled
     for _ in range(2):  # "hundred thousand"
         if m := _MAGNITUDE.match(text, end):
-            value, end, scaled = value * _MAGNITUDES[m["word"].lower()], m.end(), True
-    return Number(end, value, found.bare_one and not scaled, scaled)
+            value, end = value * _MAGNITUDES[m["word"].lower()], m.end()
+    return Number(end, value, found.bare_one and end == found.end)
 
 
 def _digits(text: str, start: int) -> Number | None:
@@ -216,7 +194,7 @@ def _in_words(text: str, start: int) -> Number | None:
     first = text[start:end].lower()
     if count == 0 or first in ("a", "an"):
         return None
-    return Number(end, Fraction(total + current), bare_one=first == "one", scaled=last in _MAGNITUDES)
+    return Number(end, Fraction(total + current), bare_one=first == "one")
 
 
 def _fits(word: str, current: int, count: int) -> bool:

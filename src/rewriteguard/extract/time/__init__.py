@@ -14,16 +14,26 @@ from datetime import date
 
 from spacy.tokens import Doc
 
-from rewriteguard.extract.base import Facts, Match, text_of, token
-from rewriteguard.extract.time import value as time_value
+from rewriteguard.extract.base import Facts, Match, group, matches, text_of, token
 from rewriteguard.extract.time.dates import DATES, YEARS, join
-from rewriteguard.extract.time.value import WORDS, either, resolve, warm_up, words_of
+from rewriteguard.extract.time.value import (
+    UNIT_DAYS,
+    WORDS,
+    either,
+    in_year,
+    interval,
+    is_yearless,
+    letters_in,
+    nearest,
+    resolve,
+    warm_up,
+)
 from rewriteguard.extract.time.words import TIMES
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
 __all__ = ["extract", "resolve", "same", "warm_up"]
 
-_RULES = (*DATES, *TIMES, *YEARS)
+_FORMS = (*DATES, *TIMES, *YEARS)
 _WINDOW = 32  # the longest relation or part phrase with its article, in characters
 _NOW = ("present", "relative:day:0")
 
@@ -58,24 +68,12 @@ _COMPARED = re.compile(r"(?<!\w) (?:differ|compar|chang|switch|mov) [a-z]{0,6} \
 
 
 def extract(doc: Doc) -> Iterable[ProtectedToken]:
-    """The times of `doc` in reading order; values as in `time_value`, relations as in the language table."""
+    """The times of `doc` in reading order; values as in `time.value`, relations as in the language table."""
     text = text_of(doc)
-    for span in _joined(text, _found(text)):
+    found = matches(_FORMS, text, letters_in(text), bytearray(len(text)))
+    for span in _joined(text, [_Span(*each) for each in sorted(found)]):
         whole = _related(text, span)
         yield token(Kind.TIME, text, whole.start, whole.end, whole.value, whole.relation)
-
-
-def _found(text: str) -> list[_Span]:
-    taken = bytearray(len(text))
-    spans = []
-    words = words_of(text)
-    for rule in _RULES:
-        for m in rule.pattern.finditer(text) if rule.needs & words else ():
-            if taken.find(1, m.start(), m.end()) < 0 and (canonical := rule.value(m)):
-                start = m.end() - len(m[0].lstrip())
-                taken[start : m.end()] = b"\1" * (m.end() - start)
-                spans.append(_Span(start, m.end(), canonical))
-    return sorted(spans, key=lambda span: span.start)
 
 
 def _joined(text: str, spans: list[_Span]) -> Iterator[_Span]:
@@ -121,7 +119,7 @@ def _related(text: str, span: _Span) -> _Span:
     behind = _BEHIND.match(text, span.end) if relation in ("", "from") else None
     if behind is None:
         return replace(span, start=start, relation=relation)
-    name = "since" if behind["plus"] else _BEHIND_WORDS[" ".join(behind["words"].lower().split())]
+    name = "since" if behind["plus"] else _BEHIND_WORDS[group(behind, "words")]
     return replace(span, start=start, end=behind.end(), relation=name)
 
 
@@ -137,7 +135,7 @@ def same(ours: ProtectedToken, theirs: ProtectedToken, facts: Facts) -> Match:
     # "the past three years" may be said as "since 2020".
     if ".." in ours.value and not ours.relation and theirs.relation in ("since", "from"):
         run = facts.reference_date and resolve(ours.value, facts.reference_date)
-        days = time_value.interval(theirs.value)
+        days = interval(theirs.value)
         if run and days and _close(run[0], days[0], ours.value):
             return Match.SAME
     return Match.DIFFERENT
@@ -182,16 +180,16 @@ def _frame(value: str) -> str:
         return "relative"
     if value.startswith("weekday:") and "/" not in value:
         return "weekday"
-    if time_value.is_yearless(value):
+    if is_yearless(value):
         return "yearless"
-    if time_value.interval(value):
+    if interval(value):
         return "absolute"
     return "named" if value.split("-")[-1].isalpha() and ":" not in value else "fixed"
 
 
 def _inside(ours: str, theirs: str) -> Match:
     """NARROWER where the rewrite names a part of the turn's one year or month."""
-    a, b = time_value.interval(ours), time_value.interval(theirs)
+    a, b = interval(ours), interval(theirs)
     if a is None or b is None:
         return Match.DIFFERENT
     unit = (a[1] - a[0]).days in (28, 29, 30, 31, 365, 366)
@@ -207,7 +205,7 @@ def _compare_to_calendar(ours: str, theirs: str, frames: tuple[str, str]) -> Mat
     if frames[0] == "absolute":
         return Match.DIFFERENT  # the year was lost
     if frames == ("yearless", "yearless"):
-        a, b = time_value.in_year(ours, 2000), time_value.in_year(theirs, 2000)
+        a, b = in_year(ours, 2000), in_year(theirs, 2000)
         return Match.NARROWER if a and b and a[0] <= b[0] and b[1] <= a[1] else Match.DIFFERENT
     if frames == ("weekday", "yearless"):
         return Match.NARROWER  # a Monday, and which one
@@ -215,18 +213,18 @@ def _compare_to_calendar(ours: str, theirs: str, frames: tuple[str, str]) -> Mat
 
 
 def _consistent(ours: str, theirs: str) -> bool:
-    days = time_value.interval(theirs)
+    days = interval(theirs)
     if days is None:
         return False
     if ours.startswith("weekday:"):
         return (days[1] - days[0]).days == 1 and days[0].weekday() == int(ours[8:])
-    own = time_value.in_year(ours, days[0].year)
+    own = in_year(ours, days[0].year)
     return own is not None and own[0] <= days[0] and days[1] <= own[1]
 
 
 def _compare_on(ours: str, theirs: str, today: date) -> Match:
     """On a reference date: the same where any occurrence next to that day is the same."""
-    mine, yours = time_value.nearest(ours, today), time_value.nearest(theirs, today)
+    mine, yours = nearest(ours, today), nearest(theirs, today)
     if not mine or not yours:
         return Match.UNKNOWN
     if any(a == b for a in mine for b in yours):
@@ -243,4 +241,4 @@ def _compare_on(ours: str, theirs: str, today: date) -> Match:
 
 def _close(ours: date, theirs: date, run: str) -> bool:
     """True where two ends of a run differ by no more than one of the units it counts."""
-    return abs((ours - theirs).days) <= time_value.UNIT_DAYS.get(run.split(":")[1], 0)
+    return abs((ours - theirs).days) <= UNIT_DAYS.get(run.split(":")[1], 0)

@@ -1,4 +1,4 @@
-"""Canonical values of times: how they are written, and which days they mean.
+"""Canonical values of times, how they are written and which days they mean, and the grammar that finds times.
 
 A value is one of
 
@@ -19,26 +19,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 import dateparser
 
+from rewriteguard.extract import base
+from rewriteguard.extract.base import Form, group
 from rewriteguard.language import lexicon
 
-Value = Callable[[re.Match[str]], str | None]
-DIGIT = "0"  # stands for any digit in what a rule needs
+Interval = tuple[date, date]
 WORDS = lexicon.section("time")
-CARDINALS: dict[str, int] = lexicon.section("quantity")["cardinals"]
 MONTHS: dict[str, int] = WORDS["months"] | WORDS["months_short"]
 MONTH_NAMES: list[str] = list(WORDS["months"])
-SEASONS: dict[str, str] = WORDS["seasons"]
-UNITS: dict[str, str] = WORDS["units"]
-FEW: list[str] = WORDS["few"]
-_ORDINALS: dict[str, int] = WORDS["ordinals"]
-_LETTERS = re.compile(r"[a-z]+ | [0-9]", re.VERBOSE)
-Interval = tuple[date, date]
 _PERIOD = re.compile(r"(\d{4}-\d\d-\d\d)/(\d{4}-\d\d-\d\d)")
 _YEARLESS = re.compile(r"--(?:Q(?P<quarter>[1-4])|(?P<month>\d\d)(?:-(?P<day>\d\d))?(?:/--(?P<to>\d\d-\d\d))?)")
 _RELATIVE = re.compile(
@@ -47,103 +40,8 @@ _RELATIVE = re.compile(
 _LEAP_YEAR = 2000  # every day of the calendar exists in it
 _LAST_YEAR = 9998
 UNIT_DAYS = {
-    "day": 1,
-    "week": 7,
-    "weekend": 7,
-    "month": 31,
-    "quarter": 92,
-    "year": 366,
-    "decade": 3653,
-    "century": 36525,
-}
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-           "december")  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A pattern and what it means.
-
-    Attributes:
-        pattern: Where the words may be a time.
-        value: The value of a match; None where it is no time after all.
-        needs: Runs of letters, in lower case, of which the text must hold one (or `DIGIT`) for the pattern to be
-            tried at all; most texts hold none of them, and that is six times as fast.
-    """
-
-    pattern: re.Pattern[str]
-    value: Value
-    needs: frozenset[str]
-
-
-def either(words: Iterable[str]) -> str:
-    """An alternation of the words, longest first; a space stands for up to three."""
-    ordered = sorted(words, key=lambda word: (-len(word), word))
-    return "(?:" + "|".join(re.escape(word).replace(r"\ ", r"\s{1,3}").replace(r"\-", "[- ]") for word in ordered) + ")"
-
-
-_PARTS = {
-    "MONTH": rf"(?P<month>{either(MONTHS)})\b\.?",
-    "FULL_MONTH": rf"(?P<month>{either(MONTH_NAMES)})\b",
-    "DAY": r"(?P<day>3[01]|[12]\d|0?[1-9])(?P<th>st|nd|rd|th)?\b",
-    "TO_DAY": r"\s?(?:-|to|through|until)\s?(?P<to>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?![\w:])",
-    "YEAR": r"(?:(?P<year>1\d{3}|20\d{2}|2100)\b(?!\s?%)|'(?P<short>\d\d)\b)",
-    "SHORT_YEAR": r"'?(?P<year>(?:19|20)\d\d|\d\d)\b",
-    "FY": r"(?P<fy>FY\s?'?|(?:fiscal|financial)\s+(?:years?\s+)?)",
-    "WEEKDAY": rf"(?:{either([*WORDS['weekdays'], *WORDS['weekdays_short']])}\b\.?,?\s+)?",
-    "ORDINAL": rf"(?P<ordinal>{either(_ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))",
-    "UNIT": rf"(?P<unit>{either(UNITS)})\b",
-    "COUNT": rf"(?P<count>\d{{1,4}}|{either([*CARDINALS, *FEW])})",
-    "SEASON": rf"(?P<season>{either(SEASONS)})\b",
-    "MERIDIEM": r"(?P<half>[ap])\.?\s?m\b\.?",
-    "ZONE": rf"(?:\s?(?P<zone>{either(WORDS['zones'])})\b)?",
-    "ALONE": r"(?<![\w.,$€£#/:-])",
-}
-
-
-def pattern(source: str) -> re.Pattern[str]:
-    """The pattern with its <<PARTS>> filled in; blanks in the source count for nothing, runs of spaces are bounded."""
-    for name, part in _PARTS.items():
-        source = source.replace(f"<<{name}>>", part)
-    return re.compile(source.replace(r"\s+", r"\s{1,4}"), re.IGNORECASE | re.VERBOSE)
-
-
-def rule(source: str, value: Value, needs: Iterable[str]) -> Rule:
-    """A rule; of every word it needs, the first run of letters counts."""
-    return Rule(pattern(source), value, frozenset(_LETTERS.findall(word.lower())[0] for word in needs))
-
-
-def words_of(text: str) -> frozenset[str]:
-    """The runs of letters of `text` in lower case, and `DIGIT` where it has one."""
-    words = set(_LETTERS.findall(text.lower()))
-    if any("0" <= word <= "9" for word in words):
-        words.add(DIGIT)
-    return frozenset(words)
-
-
-def group(m: re.Match[str], name: str) -> str:
-    """The words of a group in lower case with single spaces; empty where the pattern or the match lacks it."""
-    return " ".join((m.groupdict().get(name) or "").lower().split())
-
-
-def year_of(m: re.Match[str]) -> int | None:
-    """The year of a match; two digits mean 1950 to 2049, as no clock may be read here."""
-    text = group(m, "year") or group(m, "short")
-    if not text:
-        return None
-    return int(text) if len(text) > 2 else int(text) + (2000 if int(text) < 50 else 1900)
-
-
-def ordinal(text: str) -> int:
-    """The number of `third` or `3rd`."""
-    word = text.lower().replace(" ", "-")
-    return _ORDINALS[word] if word in _ORDINALS else int(word[:-2])
-
-
-def count_of(m: re.Match[str]) -> str:
-    """The number of a counted run of periods: digits, or `few`."""
-    text = group(m, "count") or "1"
-    return "few" if text in FEW else str(int(CARDINALS.get(text, text)))
+    "day": 1, "week": 7, "weekend": 7, "month": 31, "quarter": 92, "year": 366, "decade": 3653, "century": 36525,
+}  # fmt: skip
 
 
 def period(first: date, behind: date) -> str:
@@ -188,7 +86,9 @@ def day(year: int | None, month: str, number: str) -> str | None:
 def numeric_day(first: int, second: int, year: int) -> str | None:
     """The value of 06/07/2025: one day where only one order is possible, both readings where both are."""
     orders = [(second, first), (first, second)]  # day first, month first
-    found = sorted({value for m, d in orders if m <= 12 and (value := day(year, _MONTHS[m - 1], str(d))) is not None})
+    found = sorted(
+        {value for m, d in orders if m <= 12 and (value := day(year, MONTH_NAMES[m - 1], str(d))) is not None}
+    )
     return "|".join(found) or None
 
 
@@ -317,12 +217,8 @@ def _shift(day: date, unit: str, count: int) -> date:
     """The day `count` units later; the last day of the month where that month is shorter."""
     if unit in ("day", "week", "weekend"):
         return day + timedelta(days=count * (1 if unit == "day" else 7))
-    total = (
-        day.year * 12
-        + day.month
-        - 1
-        + count * {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}[unit]
-    )
+    months = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}[unit]
+    total = day.year * 12 + day.month - 1 + count * months
     first = date(total // 12, total % 12 + 1, 1)
     length = (date(first.year + first.month // 12, first.month % 12 + 1, 1) - first).days
     return first.replace(day=min(day.day, length))
@@ -330,3 +226,83 @@ def _shift(day: date, unit: str, count: int) -> date:
 
 def _is_leap(year: int) -> bool:
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+
+
+DIGIT = "0"  # stands for any digit in what a form needs
+CARDINALS: dict[str, int] = lexicon.section("quantity")["cardinals"]
+SEASONS: dict[str, str] = WORDS["seasons"]
+UNITS: dict[str, str] = WORDS["units"]
+FEW: list[str] = WORDS["few"]
+_ORDINALS: dict[str, int] = WORDS["ordinals"]
+_LETTERS = re.compile(r"[a-z]+ | [0-9]", re.VERBOSE)
+
+
+def either(words: Iterable[str]) -> str:
+    """An alternation of the words, longest first; a space stands for up to three, a hyphen for a space too."""
+    return base.either(words).replace(r"\-", "[- ]")
+
+
+_PARTS = {
+    "MONTH": rf"(?P<month>{either(MONTHS)})\b\.?",
+    "FULL_MONTH": rf"(?P<month>{either(MONTH_NAMES)})\b",
+    "DAY": r"(?P<day>3[01]|[12]\d|0?[1-9])(?P<th>st|nd|rd|th)?\b",
+    "TO_DAY": r"\s?(?:-|to|through|until)\s?(?P<to>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?![\w:])",
+    "YEAR": r"(?:(?P<year>1\d{3}|20\d{2}|2100)\b(?!\s?%)|'(?P<short>\d\d)\b)",
+    "SHORT_YEAR": r"'?(?P<year>(?:19|20)\d\d|\d\d)\b",
+    "FY": r"(?P<fy>FY\s?'?|(?:fiscal|financial)\s+(?:years?\s+)?)",
+    "WEEKDAY": rf"(?:{either([*WORDS['weekdays'], *WORDS['weekdays_short']])}\b\.?,?\s+)?",
+    "ORDINAL": rf"(?P<ordinal>{either(_ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))",
+    "UNIT": rf"(?P<unit>{either(UNITS)})\b",
+    "COUNT": rf"(?P<count>\d{{1,4}}|{either([*CARDINALS, *FEW])})",
+    "SEASON": rf"(?P<season>{either(SEASONS)})\b",
+    "MERIDIEM": r"(?P<half>[ap])\.?\s?m\b\.?",
+    "ZONE": rf"(?:\s?(?P<zone>{either(WORDS['zones'])})\b)?",
+    "ALONE": r"(?<![\w.,$€£#/:-])",
+}
+
+
+def pattern(source: str) -> re.Pattern[str]:
+    """The pattern with its <<PARTS>> filled in; blanks in the source count for nothing, runs of spaces are bounded."""
+    for name, part in _PARTS.items():
+        source = source.replace(f"<<{name}>>", part)
+    return re.compile(source.replace(r"\s+", r"\s{1,4}"), re.IGNORECASE | re.VERBOSE)
+
+
+def form(source: str, value: Callable[[re.Match[str]], str | None], needs: Iterable[str]) -> Form:
+    """A form of times.
+
+    Args:
+        source: Its pattern, with <<PARTS>>.
+        value: The value of a match; None where it is no time after all.
+        needs: Words, or `DIGIT`, of which a text must hold one for the pattern to be tried at all: most texts hold
+            none of them, and that is six times as fast. Of every word the first run of letters counts.
+    """
+    return Form(pattern(source), value, frozenset(_LETTERS.findall(word.lower())[0] for word in needs))
+
+
+def letters_in(text: str) -> frozenset[str]:
+    """The runs of letters of `text` in lower case, and `DIGIT` where it has one."""
+    words = set(_LETTERS.findall(text.lower()))
+    if any("0" <= word <= "9" for word in words):
+        words.add(DIGIT)
+    return frozenset(words)
+
+
+def year_of(m: re.Match[str]) -> int | None:
+    """The year of a match; two digits mean 1950 to 2049, as no clock may be read here."""
+    text = group(m, "year") or group(m, "short")
+    if not text:
+        return None
+    return int(text) if len(text) > 2 else int(text) + (2000 if int(text) < 50 else 1900)
+
+
+def ordinal(text: str) -> int:
+    """The number of `third` or `3rd`."""
+    word = text.lower().replace(" ", "-")
+    return _ORDINALS[word] if word in _ORDINALS else int(word[:-2])
+
+
+def count_of(m: re.Match[str]) -> str:
+    """The number of a counted run of periods: digits, or `few`."""
+    text = group(m, "count") or "1"
+    return "few" if text in FEW else str(int(CARDINALS.get(text, text)))

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 
+from rewriteguard.extract.base import Form, group
 from rewriteguard.extract.time.value import (
     CARDINALS,
     DIGIT,
     SEASONS,
     UNITS,
     WORDS,
-    Rule,
     count_of,
     either,
-    group,
+    form,
     pattern,
-    rule,
 )
 
 _DIRECTION: dict[str, int] = WORDS["direction"]
@@ -140,115 +139,77 @@ def _current(m: re.Match[str]) -> str | None:
 
 _NOON = {"noon": "T12:00", "midday": "T12:00", "midnight": "T00:00"}
 
-# A later rule does not read what an earlier one took.
-TIMES: tuple[Rule, ...] = (
-    rule(
-        r"(?<![\w.:$€£-]) (?P<hour>\d{1,2}) (?:[:.](?P<minute>[0-5]\d))? \s? <<MERIDIEM>> <<ZONE>>",
-        _clock,
-        {DIGIT},
-    ),
-    rule(
+# A later form does not read what an earlier one took.
+TIMES: tuple[Form, ...] = (
+    form(r"(?<![\w.:$€£-]) (?P<hour>\d{1,2}) (?:[:.](?P<minute>[0-5]\d))? \s? <<MERIDIEM>> <<ZONE>>", _clock, {DIGIT}),
+    form(
         r"""(?<![\w.:/$-]) (?P<hour>[01]?\d|2[0-4]) : (?P<minute>[0-5]\d) (?::[0-5]\d)? (?P<h24>\s?h(?:rs|ours)?\b)?
             (?![\w:/]) <<ZONE>>""",
         _clock,
         {DIGIT},
     ),
-    rule(
-        rf"\b (?P<hour>\d{{1,2}}|{either(_HOURS)}) \s+ o'?clock\b",
-        _oclock,
-        ("o", "oclock"),
-    ),
-    rule(
-        r"\b (?P<word>noon|midday|midnight)\b",
-        lambda m: _NOON[group(m, "word")],
-        _NOON,
-    ),
-    rule(
+    form(rf"\b (?P<hour>\d{{1,2}}|{either(_HOURS)}) \s+ o'?clock\b", _oclock, ("o", "oclock")),
+    form(r"\b (?P<word>noon|midday|midnight)\b", lambda m: _NOON[group(m, "word")], _NOON),
+    form(
         r"\b (?:year[\s-]to[\s-]date|ytd|so\s+far\s+this\s+year|this\s+year\s+so\s+far)\b",
         lambda _: _YTD,
         ("year", "ytd"),
     ),
-    rule(
+    form(
         r"\b (?:the\s+)? (?P<way>last|past|previous|next|coming|upcoming|prior) \s+ <<COUNT>> \s+ <<UNIT>>",
         _run,
         _DIRECTION,
     ),
-    rule(
-        r"\b (?:the\s+)? (?P<count>recent) \s+ <<UNIT>>",
-        _run,
-        ("recent",),
-    ),
-    rule(
-        r"(?<!half\s) (?<!\w) (?<!this\s) (?:the\s+)? \b (?P<way>past) \s+ <<UNIT>> (?!\s+of\b)",
-        _run,
-        ("past",),
-    ),
-    rule(
+    form(r"\b (?:the\s+)? (?P<count>recent) \s+ <<UNIT>>", _run, ("recent",)),
+    form(r"(?<!half\s) (?<!\w) (?<!this\s) (?:the\s+)? \b (?P<way>past) \s+ <<UNIT>> (?!\s+of\b)", _run, ("past",)),
+    form(
         r"""(?: (?<=\bin\s) | (?<=\bover\s) | (?<=\bduring\s) | (?<=\bwithin\s) | (?<=\bfor\s) )
             the \s+ (?P<way>last|next|coming) \s+ <<UNIT>> (?!\s+of\b)""",
         _run,
         ("last", "next", "coming"),
     ),
-    rule(
-        r"\b <<COUNT>> \s+ <<UNIT>> \s+ ago\b",
-        _ago,
-        ("ago",),
-    ),
-    rule(
+    form(r"\b <<COUNT>> \s+ <<UNIT>> \s+ ago\b", _ago, ("ago",)),
+    form(
         rf"""\b (?P<beyond>(?:the\s+)?day\s+(?:before|after)\s+)? (?P<word>yesterday|tomorrow|today|tonight)\b
             (?: \s+ (?P<part>{either(_DAY_PARTS)})\b )?""",
         _near_day,
         ("yesterday", "today", "tomorrow", "tonight"),
     ),
-    rule(
+    form(
         rf"""\b (?:the\s+)? (?P<way>last|previous|prior|this(?:\s+past)?|current|next|coming|upcoming) \s+
             (?P<what>{either(_NAMED)})\b (?!\s+of\b)""",
         _relative,
         _DIRECTION,
     ),
-    rule(
-        rf"\b (?P<name>{either(_HOLIDAYS)})\b (?:\s+(?P<year>(?:19|20)\d\d)\b)?",
-        _holiday,
-        _HOLIDAYS,
+    form(rf"\b (?P<name>{either(_HOLIDAYS)})\b (?:\s+(?P<year>(?:19|20)\d\d)\b)?", _holiday, _HOLIDAYS),
+    form(
+        rf"\b (?P<name>{either(_WEEKDAYS)})s?\b (?!['’]s\b)", _weekday, (*_WEEKDAYS, *(f"{day}s" for day in _WEEKDAYS))
     ),
-    rule(
-        rf"\b (?P<name>{either(_WEEKDAYS)})s?\b (?!['’]s\b)",
-        _weekday,
-        (*_WEEKDAYS, *(f"{day}s" for day in _WEEKDAYS)),
-    ),
-    rule(
+    form(
         r"\b (?P<day>weekday|weekend)s?\b (?!\s+(?:edition|warrior))",
         lambda m: group(m, "day"),
         ("weekday", "weekdays", "weekend", "weekends"),
     ),
-    rule(
-        r"\b <<FULL_MONTH>>",
-        _month,
-        WORDS["months"],
-    ),
-    rule(
+    form(r"\b <<FULL_MONTH>>", _month, WORDS["months"]),
+    form(
         r"(?: (?<=\bin\s) | (?<=\bduring\s) | (?<=\bevery\s) | (?<=\beach\s) ) (?:the\s+)? <<SEASON>>",
         lambda m: SEASONS[group(m, "season")],
         SEASONS,
     ),
-    rule(
+    form(
         rf"(?: (?<=\bin\s) | (?<=\bduring\s) ) the \s+ (?P<part>{either(_DAY_PARTS)})\b",
         lambda m: _DAY_PARTS[group(m, "part")],
         _DAY_PARTS,
     ),
-    rule(
+    form(
         rf"\b (?P<part>{either(WORDS['day_parts_alone'])})\b",
         lambda m: WORDS["day_parts_alone"][group(m, "part")],
         ("night", "dawn", "dusk", "sunset", "sunrise"),
     ),
-    rule(
+    form(
         rf"\b (?P<word>{either(WORDS['now'])})\b",
         _now,
         ("now", "just", "right", "currently", "nowadays", "presently", "present", "moment", "these"),
     ),
-    rule(
-        r"\b current (?= \s (?P<after>[a-z-]{2,20})\b )",
-        _current,
-        ("current",),
-    ),
+    form(r"\b current (?= \s (?P<after>[a-z-]{2,20})\b )", _current, ("current",)),
 )
