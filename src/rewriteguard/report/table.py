@@ -63,7 +63,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BeforeAfter:
     """A share before and after, to be drawn as two points joined by a line."""
 
     before: float
@@ -95,7 +95,7 @@ class Cell:
     small: str = ""
     quoted: bool = False
     tone: str = ""
-    drawing: Bar | Change | None = None
+    drawing: Bar | BeforeAfter | None = None
     link: Link | None = None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from rewriteguard.errors import InputError
 from rewriteguard.evaluation.cases.case import Case
@@ -17,6 +16,7 @@ from rewriteguard.evaluation.score.results import (
     Group,
     GroupResult,
     KindRow,
+    MissingWords,
     Ranked,
     Regression,
     Results,
@@ -29,19 +29,19 @@ from rewriteguard.evaluation.vocabulary import UnknownWords
 from rewriteguard.model.tokens import Kind
 
 LATER = "later"
-_ASKED_BY = Mapping[tuple[str, str], ArmRun]
+_WORDS = 200  # missing words of a rewriter that are kept
 _Runs = Mapping[tuple[str, str], ArmRun]
 _DEFAULT_DRAWS = Draws()
 
 
-def bases_of(run: ArmRun, runs: _ASKED_BY) -> Iterator[ArmRun]:
+def bases_of(run: ArmRun, runs: _Runs) -> Iterator[ArmRun]:
     """What the arm is held against: the original; for the guarded arm also the unchecked rewrite, and doing without."""
     names = [("", Arm.ORIGINAL)]
     names += [(run.rewriter, Arm.REWRITE), ("", Arm.WITHOUT)] if run.arm is Arm.GUARDED else []
     yield from (runs[name] for name in names if name in runs and runs[name] is not run)
 
 
-def regressions(cases: Sequence[Case], runs: _ASKED_BY) -> Iterator[Regression]:
+def regressions(cases: Sequence[Case], runs: _Runs) -> Iterator[Regression]:
     """The requests that found evidence in a base and not in the arm, by case, then in the order of the arms."""
     for case in cases:
         for run in runs.values():
@@ -53,7 +53,7 @@ def regressions(cases: Sequence[Case], runs: _ASKED_BY) -> Iterator[Regression]:
                     yield _regression(case, run, base)
 
 
-def constraint_rows(cases: Sequence[Case], runs: _ASKED_BY) -> Iterator[ConstraintRow]:
+def constraint_rows(cases: Sequence[Case], runs: _Runs) -> Iterator[ConstraintRow]:
     """One row for each clause, by case, then in the order of the arms; none where the user was rightly asked."""
     for case in cases:
         for run in runs.values():
@@ -75,7 +75,7 @@ def constraint_rows(cases: Sequence[Case], runs: _ASKED_BY) -> Iterator[Constrai
                 )
 
 
-def kind_rows(runs: _ASKED_BY) -> Iterator[KindRow]:
+def kind_rows(runs: _Runs) -> Iterator[KindRow]:
     """The constraints counted by kind, in the order of the arms and of the kinds."""
     for run in runs.values():
         fates = Counter((clause.kind, clause.fate) for clauses in run.clauses.values() for clause in clauses)
@@ -85,7 +85,7 @@ def kind_rows(runs: _ASKED_BY) -> Iterator[KindRow]:
                 yield KindRow(run.rewriter, run.arm.value, kind.value, asked, kept, altered, dropped)
 
 
-def turn_rows(cases: Sequence[Case], runs: _ASKED_BY, draws: Draws, clusters: Mapping[str, str]) -> Iterator[TurnRow]:
+def turn_rows(cases: Sequence[Case], runs: _Runs, draws: Draws, clusters: Mapping[str, str]) -> Iterator[TurnRow]:
     """Recall at each turn that cases have, and at all behind the first together; cases without a turn are left out."""
     turns = sorted({case.turn for case in cases if case.turn is not None})
     places = {str(turn): [case for case in cases if case.turn == turn] for turn in turns}
@@ -136,7 +136,7 @@ def assemble(
     k: int,
     extract: Extract,
     draws: Draws = _DEFAULT_DRAWS,
-    vocabulary: Mapping[str, Any] | None = None,
+    vocabulary: Mapping[str, MissingWords] | None = None,
 ) -> Results:
     """The results; the same for the same cases, outcomes, groups and draws.
 
@@ -147,7 +147,7 @@ def assemble(
         k: How many results of an arm count.
         extract: Finds the protected tokens of a text: `Guard.extract`.
         draws: How bootstrap and randomisation test draw.
-        vocabulary: What the rewrites say that no document does, as plain JSON values.
+        vocabulary: What the rewrites say that no document does, by rewriter.
 
     Raises:
         InputError: A group names a case that is not among the cases.
@@ -178,10 +178,10 @@ def assemble(
     )
 
 
-def unknown_words(
+def missing_words(
     vocabulary: Iterable[str], cases: Iterable[Case], outcomes: Iterable[Outcome]
-) -> dict[str, UnknownWords[str]]:
-    """The unknown words of each rewriter's rewrites, by its label; places are the ids of cases."""
+) -> dict[str, MissingWords]:
+    """The words of each rewriter's rewrites that the vocabulary lacks, by its label."""
     known, turns = tuple(vocabulary), {case.id: case.original for case in cases}
     rewrites = {(each.rewriter, each.case): each.rewrite for each in outcomes if each.rewrite is not None}
     found: dict[str, UnknownWords[str]] = {}
@@ -189,7 +189,10 @@ def unknown_words(
         if label not in found:
             found[label] = UnknownWords(known)
         found[label].add(turns[case], rewrite, case)
-    return found
+    return {
+        label: MissingWords(words.size, words.passed_over, tuple(words.most_frequent()[:_WORDS]))
+        for label, words in found.items()
+    }
 
 
 def _members(group: Group, known: Mapping[str, Case]) -> list[Case]:
