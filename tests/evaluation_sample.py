@@ -9,7 +9,6 @@ from math import sqrt
 
 from rewriteguard.evaluation.figure import Figure
 from rewriteguard.evaluation.release.release import ReleaseDecision
-from rewriteguard.evaluation.score.paired import Paired
 from rewriteguard.evaluation.score.results import (
     ArmResult,
     ConstraintRow,
@@ -22,7 +21,7 @@ from rewriteguard.evaluation.score.results import (
     Results,
     TurnRow,
 )
-from rewriteguard.evaluation.score.scores import Clarification, Evidence, Hit, OfRewrite, Scores
+from rewriteguard.evaluation.score.scores import Clarification, EvidenceScore, Leak, OfRewrite, Paired, Scores
 from rewriteguard.evaluation.vocabulary import UnknownWord
 from rewriteguard.policy.classes import Release
 from rewriteguard.report.evaluation.report import EvaluationReport
@@ -103,14 +102,14 @@ class Sample:
     def arm(self, key: tuple[str, str], ids: Sequence[str]) -> ArmResult:
         label, arm = key
         n, hits = len(ids), self.hits(key, ids)
-        leak = tuple(Hit(case, self.text("internal-notes", 2), 3) for case in ids[:1])
+        leak = tuple(Leak(case, self.text("internal-notes", 2), 3) for case in ids[:1])
         shares = figure(hits, n), figure((n - hits) // 2, n), figure(n - hits - (n - hits) // 2, n)
         scores = Scores(
             requests=n,
             statuses={"ok": n - 3, "empty": 1, "error": 1, "clarified": 1},
             preservation=figure(int(n * 1.9), 2 * n),
             completeness=figure(int(n * 0.82), n),
-            evidence=Evidence(*shares, *[mean(hits / n if n else 0, n)] * 5),
+            evidence=EvidenceScore(*shares, *[mean(hits / n if n else 0, n)] * 5),
             answers=figure(0, 0),
             clarification=Clarification(figure(n // 12, n // 10), figure(n - n // 10, n - n // 10)),
             forbidden=leak if arm == "expanded" and len(ids) == len(self.ids) else (),

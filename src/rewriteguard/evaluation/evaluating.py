@@ -12,9 +12,8 @@ from typing import Any, Unpack
 from rewriteguard.errors import ConditionsError, InputError
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.figure import plain
-from rewriteguard.evaluation.release.classes import groups_of
 from rewriteguard.evaluation.release.policy_file import policy_file
-from rewriteguard.evaluation.release.release import ReleaseDecision, is_accepted, releases
+from rewriteguard.evaluation.release.release import ReleaseDecision, groups_of, is_accepted, releases
 from rewriteguard.evaluation.release.rules import Rules
 from rewriteguard.evaluation.run.conditions import Conditions
 from rewriteguard.evaluation.run.fingerprint import digest

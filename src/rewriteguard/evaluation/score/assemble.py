@@ -9,7 +9,6 @@ from rewriteguard.errors import InputError
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.run.outcome import Arm, Outcome
 from rewriteguard.evaluation.score.contract import Extract, Fate
-from rewriteguard.evaluation.score.paired import paired
 from rewriteguard.evaluation.score.results import (
     ArmResult,
     ConstraintRow,
@@ -23,109 +22,15 @@ from rewriteguard.evaluation.score.results import (
     TurnRow,
 )
 from rewriteguard.evaluation.score.runs import ArmRun, arm_runs
-from rewriteguard.evaluation.score.scores import evidence_of, score
+from rewriteguard.evaluation.score.scores import evidence_of, paired, score
 from rewriteguard.evaluation.score.statistics import Draws, clusters_of, mean
 from rewriteguard.evaluation.vocabulary import UnknownWords
 from rewriteguard.model.tokens import Kind
 
-LATER = "later"
+_LATER = "later"
 _WORDS = 200  # missing words of a rewriter that are kept
 _Runs = Mapping[tuple[str, str], ArmRun]
 _DEFAULT_DRAWS = Draws()
-
-
-def bases_of(run: ArmRun, runs: _Runs) -> Iterator[ArmRun]:
-    """What the arm is held against: the original; for the guarded arm also the unchecked rewrite, and doing without."""
-    names = [("", Arm.ORIGINAL)]
-    names += [(run.rewriter, Arm.REWRITE), ("", Arm.WITHOUT)] if run.arm is Arm.GUARDED else []
-    yield from (runs[name] for name in names if name in runs and runs[name] is not run)
-
-
-def regressions(cases: Sequence[Case], runs: _Runs) -> Iterator[Regression]:
-    """The requests that found evidence in a base and not in the arm, by case, then in the order of the arms."""
-    for case in cases:
-        for run in runs.values():
-            for base in bases_of(run, runs):
-                if base.arm is Arm.WITHOUT:  # doing without loses requests to the rewriter, and that is no regression
-                    continue
-                ours, theirs = run.measured.get(case.id), base.measured.get(case.id)
-                if ours is not None and theirs is not None and theirs.found and not ours.found:
-                    yield _regression(case, run, base)
-
-
-def constraint_rows(cases: Sequence[Case], runs: _Runs) -> Iterator[ConstraintRow]:
-    """One row for each clause, by case, then in the order of the arms; none where the user was rightly asked."""
-    for case in cases:
-        for run in runs.values():
-            clauses = run.clauses.get(case.id, ())
-            evidence = evidence_of(case, run.outcomes[case.id], run) if clauses else ""
-            for clause in clauses:
-                yield ConstraintRow(
-                    case=case.id,
-                    rewriter=run.rewriter,
-                    arm=run.arm.value,
-                    clause=clause.clause,
-                    kind=clause.kind.value if clause.kind else "",
-                    asked=clause.asked,
-                    critical=clause.critical,
-                    fate=clause.fate.value,
-                    instead=clause.instead,
-                    query=clause.query,
-                    evidence=evidence,
-                )
-
-
-def kind_rows(runs: _Runs) -> Iterator[KindRow]:
-    """The constraints counted by kind, in the order of the arms and of the kinds."""
-    for run in runs.values():
-        fates = Counter((clause.kind, clause.fate) for clauses in run.clauses.values() for clause in clauses)
-        for kind in Kind:
-            kept, altered, dropped = (fates[kind, fate] for fate in (Fate.KEPT, Fate.ALTERED, Fate.DROPPED))
-            if asked := kept + altered + dropped:
-                yield KindRow(run.rewriter, run.arm.value, kind.value, asked, kept, altered, dropped)
-
-
-def turn_rows(cases: Sequence[Case], runs: _Runs, draws: Draws, clusters: Mapping[str, str]) -> Iterator[TurnRow]:
-    """Recall at each turn that cases have, and at all behind the first together; cases without a turn are left out."""
-    turns = sorted({case.turn for case in cases if case.turn is not None})
-    places = {str(turn): [case for case in cases if case.turn == turn] for turn in turns}
-    places[LATER] = [case for case in cases if case.turn is not None and case.turn > 1]
-    for run in runs.values():
-        for place, there in places.items():
-            counted = [case for case in there if case.id in run.measured]
-            if counted:
-                recalls = [run.measured[case.id].recall for case in counted]
-                recall = mean(recalls, draws, [clusters[case.id] for case in counted])
-                yield TurnRow(run.rewriter, run.arm.value, place, recall)
-
-
-def _regression(case: Case, run: ArmRun, base: ArmRun) -> Regression:
-    outcome, before = run.outcomes[case.id], base.outcomes[case.id]
-    broken = [clause for clause in run.clauses.get(case.id, ()) if not clause.held]
-    return Regression(
-        case=case.id,
-        rewriter=run.rewriter,
-        arm=run.arm.value,
-        base=base.arm.value,
-        turn=case.turn,
-        original=case.original,
-        rewrite=outcome.rewrite,
-        queries=outcome.queries,
-        base_queries=before.queries,
-        base_results=_ranked(case, before.results),
-        results=_ranked(case, outcome.results),
-        dropped=tuple(clause.asked for clause in broken if clause.fate in (Fate.DROPPED, Fate.ALTERED)),
-        stage=run.stages[case.id].value,
-        status=outcome.status.value,
-        action=outcome.action,
-        reasons=outcome.reasons,
-    )
-
-
-def _ranked(case: Case, results: Sequence[str]) -> tuple[Ranked, ...]:
-    labels = dict.fromkeys(case.near_misses, "near_miss") | dict.fromkeys(case.relevant, "relevant")
-    labels |= dict.fromkeys(case.forbidden, "forbidden") | dict.fromkeys(case.unauthorised, "unauthorised")
-    return tuple(Ranked(document, labels.get(document, "")) for document in results)
 
 
 def assemble(
@@ -170,10 +75,10 @@ def assemble(
             GroupResult(group.name, group.enforced, len(mine), _arms(mine, runs, draws, clusters))
             for group, mine in zip(groups, members, strict=True)
         ),
-        regressions=tuple(regressions(cases, runs)),
-        constraints=tuple(constraint_rows(cases, runs)),
-        kinds=tuple(kind_rows(runs)),
-        turns=tuple(turn_rows(cases, runs, draws, clusters)),
+        regressions=tuple(_regressions(cases, runs)),
+        constraints=tuple(_constraint_rows(cases, runs)),
+        kinds=tuple(_kind_rows(runs)),
+        turns=tuple(_turn_rows(cases, runs, draws, clusters)),
         vocabulary=vocabulary,
     )
 
@@ -207,7 +112,7 @@ def _arms(cases: Sequence[Case], runs: _Runs, draws: Draws, clusters: Mapping[st
 
 
 def _arm(cases: Sequence[Case], run: ArmRun, runs: _Runs, draws: Draws, clusters: Mapping[str, str]) -> ArmResult:
-    against = {base.arm: paired(cases, run, base, draws, clusters) for base in bases_of(run, runs)}
+    against = {base.arm: paired(cases, run, base, draws, clusters) for base in _bases_of(run, runs)}
     return ArmResult(
         rewriter=run.rewriter,
         arm=run.arm.value,
@@ -216,3 +121,97 @@ def _arm(cases: Sequence[Case], run: ArmRun, runs: _Runs, draws: Draws, clusters
         over_rewrite=against.get(Arm.REWRITE),
         over_without=against.get(Arm.WITHOUT),
     )
+
+
+def _bases_of(run: ArmRun, runs: _Runs) -> Iterator[ArmRun]:
+    """What the arm is held against: the original; for the guarded arm also the unchecked rewrite, and doing without."""
+    names = [("", Arm.ORIGINAL)]
+    names += [(run.rewriter, Arm.REWRITE), ("", Arm.WITHOUT)] if run.arm is Arm.GUARDED else []
+    yield from (runs[name] for name in names if name in runs and runs[name] is not run)
+
+
+def _regressions(cases: Sequence[Case], runs: _Runs) -> Iterator[Regression]:
+    """The requests that found evidence in a base and not in the arm, by case, then in the order of the arms."""
+    for case in cases:
+        for run in runs.values():
+            for base in _bases_of(run, runs):
+                if base.arm is Arm.WITHOUT:  # doing without loses requests to the rewriter, and that is no regression
+                    continue
+                ours, theirs = run.measured.get(case.id), base.measured.get(case.id)
+                if ours is not None and theirs is not None and theirs.found and not ours.found:
+                    yield _regression(case, run, base)
+
+
+def _regression(case: Case, run: ArmRun, base: ArmRun) -> Regression:
+    outcome, before = run.outcomes[case.id], base.outcomes[case.id]
+    broken = [clause for clause in run.clauses.get(case.id, ()) if not clause.held]
+    return Regression(
+        case=case.id,
+        rewriter=run.rewriter,
+        arm=run.arm.value,
+        base=base.arm.value,
+        turn=case.turn,
+        original=case.original,
+        rewrite=outcome.rewrite,
+        queries=outcome.queries,
+        base_queries=before.queries,
+        base_results=_ranked(case, before.results),
+        results=_ranked(case, outcome.results),
+        dropped=tuple(clause.asked for clause in broken if clause.fate in (Fate.DROPPED, Fate.ALTERED)),
+        stage=run.stages[case.id].value,
+        status=outcome.status.value,
+        action=outcome.action,
+        reasons=outcome.reasons,
+    )
+
+
+def _ranked(case: Case, results: Sequence[str]) -> tuple[Ranked, ...]:
+    labels = dict.fromkeys(case.near_misses, "near_miss") | dict.fromkeys(case.relevant, "relevant")
+    labels |= dict.fromkeys(case.forbidden, "forbidden") | dict.fromkeys(case.unauthorised, "unauthorised")
+    return tuple(Ranked(document, labels.get(document, "")) for document in results)
+
+
+def _constraint_rows(cases: Sequence[Case], runs: _Runs) -> Iterator[ConstraintRow]:
+    """One row for each clause, by case, then in the order of the arms; none where the user was rightly asked."""
+    for case in cases:
+        for run in runs.values():
+            clauses = run.clauses.get(case.id, ())
+            evidence = evidence_of(case, run) if clauses else ""
+            for clause in clauses:
+                yield ConstraintRow(
+                    case=case.id,
+                    rewriter=run.rewriter,
+                    arm=run.arm.value,
+                    clause=clause.clause,
+                    kind=clause.kind.value if clause.kind else "",
+                    asked=clause.asked,
+                    critical=clause.critical,
+                    fate=clause.fate.value,
+                    instead=clause.instead,
+                    query=clause.query,
+                    evidence=evidence,
+                )
+
+
+def _kind_rows(runs: _Runs) -> Iterator[KindRow]:
+    """The constraints counted by kind, in the order of the arms and of the kinds."""
+    for run in runs.values():
+        fates = Counter((clause.kind, clause.fate) for clauses in run.clauses.values() for clause in clauses)
+        for kind in Kind:
+            kept, altered, dropped = (fates[kind, fate] for fate in (Fate.KEPT, Fate.ALTERED, Fate.DROPPED))
+            if asked := kept + altered + dropped:
+                yield KindRow(run.rewriter, run.arm.value, kind.value, asked, kept, altered, dropped)
+
+
+def _turn_rows(cases: Sequence[Case], runs: _Runs, draws: Draws, clusters: Mapping[str, str]) -> Iterator[TurnRow]:
+    """Recall at each turn that cases have, and at all behind the first together; cases without a turn are left out."""
+    turns = sorted({case.turn for case in cases if case.turn is not None})
+    places = {str(turn): [case for case in cases if case.turn == turn] for turn in turns}
+    places[_LATER] = [case for case in cases if case.turn is not None and case.turn > 1]
+    for run in runs.values():
+        for place, there in places.items():
+            counted = [case for case in there if case.id in run.measured]
+            if counted:
+                recalls = [run.measured[case.id].recall for case in counted]
+                recall = mean(recalls, draws, [clusters[case.id] for case in counted])
+                yield TurnRow(run.rewriter, run.arm.value, place, recall)

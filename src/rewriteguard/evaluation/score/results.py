@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rewriteguard.evaluation.figure import Figure, plain
-from rewriteguard.evaluation.score.paired import Paired
-from rewriteguard.evaluation.score.scores import Scores
+from rewriteguard.evaluation.score.scores import Paired, Scores
 from rewriteguard.evaluation.vocabulary import UnknownWord
 
 

@@ -35,9 +35,8 @@ from rewriteguard.report.table import (
 
 if TYPE_CHECKING:
     from rewriteguard.evaluation.figure import Figure
-    from rewriteguard.evaluation.score.paired import Paired
     from rewriteguard.evaluation.score.results import ArmResult, GroupResult
-    from rewriteguard.evaluation.score.scores import Scores
+    from rewriteguard.evaluation.score.scores import Paired, Scores
     from rewriteguard.report.evaluation.report import Form
 
 
