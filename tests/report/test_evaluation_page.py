@@ -20,7 +20,7 @@ from rewriteguard.report.evaluation.page import regression_row, write_evaluation
 from rewriteguard.report.evaluation.report import EvaluationReport, bar, interval
 from rewriteguard.report.evaluation.tables import SCORES, gain_tables, score_tables
 from rewriteguard.report.evaluation.verdicts import broken_clauses, conditions, fates, headline, kinds, turns, verdicts
-from rewriteguard.report.table import Bar, BeforeAfter, decimal, percent, probability, signed, tied
+from rewriteguard.report.table import BeforeAfter, decimal, percent, probability, signed, tied
 
 HOSTILE = '</script><script>alert("x")</script><img src=x onerror=alert(1)><!-- {{ 7 * 7 }} & \u2028 </title>'
 
@@ -383,8 +383,8 @@ def test_figures_are_worded() -> None:
 
 
 def test_a_bar_stays_on_its_scale() -> None:
-    assert bar(Figure(0.98, 9, 0.9, 1.02)) == Bar(0.98, 0.9, 1.0)
-    assert bar(Figure(0.0, 9, None, 0.015)) == Bar(0.0, 0.0, 0.015)
+    assert bar(Figure(0.98, 9, 0.9, 1.02)) == Figure(0.98, 9, 0.9, 1.0)
+    assert bar(Figure(0.0, 9, None, 0.015)) == Figure(0.0, 9, 0.0, 0.015)
     assert bar(Figure(None, 0)) is None
 
 

@@ -10,7 +10,7 @@ from rewriteguard.evaluation.figure import Figure, plain
 from rewriteguard.evaluation.release.rules import CEILINGS, FLOORS, VETOES, Bounds, Measure
 from rewriteguard.evaluation.run.outcome import SHARED, Arm, Status
 from rewriteguard.evaluation.score.results import ArmResult
-from rewriteguard.evaluation.score.scores import Clarification, Leak, Paired
+from rewriteguard.evaluation.score.scores import Clarification, Paired
 
 # A rewrite that is fused with the turn's own results loses some requests too, and so does a search without any
 # rewriter: what counts there is whether it gains more than it loses.
@@ -91,7 +91,7 @@ def measured(arm: ArmResult, measure: Measure) -> tuple[float | None, int]:
     scores, paired = arm.scores, arm.over_original
     if measure in VETOES:
         leaks = scores.forbidden if measure is Measure.FORBIDDEN else scores.unauthorised
-        return _requests(leaks), scores.requests
+        return len({leak.case for leak in leaks}), scores.requests
     if measure is Measure.EVIDENCE_RECALL:
         return (paired.difference.low if _found(paired) else None, paired.difference.n) if paired else (None, 0)
     if measure is Measure.REGRESSION:
@@ -146,10 +146,6 @@ def _right(clarification: Clarification) -> tuple[float | None, int]:
     sides = (clarification.asked, clarification.not_asked)
     n = sum(side.n for side in sides)
     return (sum(side.count or 0 for side in sides) / n if n else None), n
-
-
-def _requests(leaks: tuple[Leak, ...]) -> int:
-    return len({leak.case for leak in leaks})
 
 
 @dataclass(frozen=True, slots=True)

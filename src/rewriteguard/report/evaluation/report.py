@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rewriteguard.evaluation.figure import plain
-from rewriteguard.report.table import NOTHING, Bar, Cell, Column, percent, worded
+from rewriteguard.report.table import NOTHING, Cell, Column, percent, worded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,13 +110,13 @@ def denominator(figure: Figure) -> str:
     return f"{figure.n:,}" if figure.count is None else f"{figure.count:,} of {figure.n:,}"
 
 
-def bar(figure: Figure) -> Bar | None:
-    """The figure as a bar; None where there is nothing to draw."""
+def bar(figure: Figure) -> Figure | None:
+    """The figure as a bar between 0 and 1 shows it; None where there is nothing to draw."""
     value = figure.value
     if value is None or not 0 <= value <= 1:
         return None
     low, high = (value if end is None else min(1.0, max(0.0, end)) for end in (figure.low, figure.high))
-    return Bar(value, low, high)
+    return replace(figure, low=low, high=high)
 
 
 def ranking(documents: Sequence[Ranked]) -> list[tuple[int, Ranked]]:

@@ -198,12 +198,11 @@ def gain_tables(report: EvaluationReport) -> list[tuple[str, Table]]:
     reader calls the table by its caption.
     """
     columns = (Column("Group"), Column("Arm"), *_GAIN_COLUMNS)
-    return [
-        (rewriter, Table(f"gains-{place}", f"{_GAINS}{words}", columns, _gains_by_group(report, rewriter)))
-        for place, (rewriter, words) in enumerate(
-            [*((rewriter, f": {rewriter}") for rewriter in report.rewriters), ("", ", without a rewriter")]
-        )
-    ]
+    tables = []
+    for place, rewriter in enumerate([*report.rewriters, ""]):
+        title = f"{_GAINS}: {rewriter}" if rewriter else f"{_GAINS}, without a rewriter"
+        tables.append((rewriter, Table(f"gains-{place}", title, columns, _gains_by_group(report, rewriter))))
+    return tables
 
 
 def gains_of_all(report: EvaluationReport) -> Table:
