@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rewriteguard.evaluation.figure import Figure, plain
+from rewriteguard.evaluation.figure import plain
 from rewriteguard.evaluation.release.rules import CEILINGS, FLOORS, VETOES, Bounds, Measure
 from rewriteguard.evaluation.run.outcome import SHARED, Arm, Status
 from rewriteguard.evaluation.score.results import ArmResult
-from rewriteguard.evaluation.score.scores import Clarification, Paired
+from rewriteguard.evaluation.score.scores import Paired
 
 # A rewrite that is fused with the turn's own results loses some requests too, and so does a search without any
 # rewriter: what counts there is whether it gains more than it loses.
@@ -92,23 +92,30 @@ def measured(arm: ArmResult, measure: Measure) -> tuple[float | None, int]:
     if measure in VETOES:
         leaks = scores.forbidden if measure is Measure.FORBIDDEN else scores.unauthorised
         return len({leak.case for leak in leaks}), scores.requests
-    if measure is Measure.EVIDENCE_RECALL:
-        return (paired.difference.low if _found(paired) else None, paired.difference.n) if paired else (None, 0)
-    if measure is Measure.REGRESSION:
-        return _share(paired.regression) if paired else (None, 0)
-    if measure is Measure.NET_LOSS:
-        return _net_loss(paired)
+    if measure in (Measure.EVIDENCE_RECALL, Measure.REGRESSION, Measure.NET_LOSS):
+        return _against_original(paired, measure) if paired else (None, 0)
     if measure is Measure.FAILED:
         failed = scores.statuses.get(Status.ERROR, 0)
         return (failed / scores.requests if scores.requests else None), scores.requests
     if measure is Measure.CLARIFICATION:
-        return _right(scores.clarification)
-    figures = {
+        sides = (scores.clarification.asked, scores.clarification.not_asked)
+        n = sum(side.n for side in sides)
+        return (sum(side.count or 0 for side in sides) / n if n else None), n
+    figure = {
         Measure.CONSTRAINT_PRESERVATION: scores.preservation,
         Measure.CRITICAL_COMPLETENESS: scores.completeness,
         Measure.SUPPORTED_ANSWERS: scores.answers,
-    }
-    return _share(figures[measure])
+    }[measure]
+    return figure.value, figure.n
+
+
+def _against_original(paired: Paired, measure: Measure) -> tuple[float | None, int]:
+    if measure is Measure.REGRESSION:
+        return paired.regression.value, paired.regression.n
+    found, n = paired.both + paired.lost + paired.gained, paired.difference.n  # found: in either arm
+    if measure is Measure.EVIDENCE_RECALL:
+        return (paired.difference.low if found else None), n
+    return ((paired.lost - paired.gained) / n, n) if found else (None, 0)
 
 
 def _check(arm: ArmResult, measure: Measure, bounds: Bounds) -> Check | None:
@@ -124,28 +131,6 @@ def _check(arm: ArmResult, measure: Measure, bounds: Bounds) -> Check | None:
     else:
         return None
     return Check(arm.arm, measure, limit, value, n, None if value is None else value >= limit)
-
-
-def _net_loss(paired: Paired | None) -> tuple[float | None, int]:
-    if paired is None or not _found(paired):
-        return None, 0
-    return (paired.lost - paired.gained) / paired.difference.n, paired.difference.n
-
-
-def _found(paired: Paired) -> int:
-    """How many requests found evidence in either arm."""
-    return paired.both + paired.lost + paired.gained
-
-
-def _share(figure: Figure) -> tuple[float | None, int]:
-    return figure.value, figure.n
-
-
-def _right(clarification: Clarification) -> tuple[float | None, int]:
-    """The share of requests whose user was asked, or not, as the contract says."""
-    sides = (clarification.asked, clarification.not_asked)
-    n = sum(side.n for side in sides)
-    return (sum(side.count or 0 for side in sides) / n if n else None), n
 
 
 @dataclass(frozen=True, slots=True)
