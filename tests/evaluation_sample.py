@@ -1,12 +1,29 @@
-"""An evaluation as its writers hand it to the reports: plain values of made-up outcomes, the same on every call."""
+"""An evaluation as it is handed to the reports: the results of made-up outcomes, the same on every call."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from math import sqrt
-from typing import Any
 
+from rewriteguard.evaluation.figure import Figure
+from rewriteguard.evaluation.release.release import ReleaseDecision
+from rewriteguard.evaluation.score.results import (
+    ArmResult,
+    ConstraintRow,
+    Group,
+    GroupResult,
+    KindRow,
+    MissingWords,
+    Ranked,
+    Regression,
+    Results,
+    TurnRow,
+)
+from rewriteguard.evaluation.score.scores import Clarification, EvidenceScore, Leak, OfRewrite, Paired, Scores
+from rewriteguard.evaluation.vocabulary import UnknownWord
+from rewriteguard.policy.classes import Release
 from rewriteguard.report.evaluation.report import EvaluationReport
 
 KINDS = ("time", "entity", "negation", "version", "quantity")
@@ -22,18 +39,16 @@ TURNS = (
 )
 
 
-def figure(count: int, n: int) -> dict[str, Any]:
+def figure(count: int, n: int) -> Figure:
     if not n:
-        return {"value": None, "n": 0, "low": None, "high": None, "count": 0}
+        return Figure(None, 0, count=0)
     p = count / n
     half = 1.96 * sqrt(p * (1 - p) / n + 0.96 / n**2)
-    return {"value": p, "n": n, "low": max(0.0, p - half), "high": min(1.0, p + half), "count": count}
+    return Figure(p, n, max(0.0, p - half), min(1.0, p + half), count)
 
 
-def mean(value: float, n: int, half: float = 0.06) -> dict[str, Any]:
-    if not n:
-        return {"value": None, "n": 0, "low": None, "high": None, "count": None}
-    return {"value": value, "n": n, "low": value - half, "high": value + half, "count": None}
+def mean(value: float, n: int, half: float = 0.06) -> Figure:
+    return Figure(value, n, value - half, value + half) if n else Figure(None, 0)
 
 
 class Sample:
@@ -51,7 +66,7 @@ class Sample:
         }
         names = [(name, True) for name in CLASSES] + [(self.text(name, 1), False) for name in SLICES]
         self.members = [
-            {"name": name, "enforced": enforced, "cases": self.ids[place :: len(CLASSES)]}
+            Group(name, tuple(self.ids[place :: len(CLASSES)]), enforced)
             for place, (name, enforced) in enumerate(names)
         ]
 
@@ -59,108 +74,89 @@ class Sample:
         return f"{text} {self.hostile[number % len(self.hostile)]}" if self.hostile else text
 
     def report(self) -> EvaluationReport:
-        results = {
-            "k": 10,
-            "seed": 7,
-            "resamples": 2000,
-            "requests": len(self.ids),
-            "clusters": len(self.ids) // 3,
-            "judged": len(self.ids),
-            "contracts": len(self.ids),
-            "rewriters": list(self.rewriters),
-            "arms": [self.arm(key, self.ids) for key in self.arms],
-            "groups": [self.group(member) for member in self.members],
-            "regressions": [self.regression(key, place) for key, place in self.lost()],
-            "constraints": self.clauses(),
-            "kinds": [],
-            "turns": [
-                {"rewriter": label, "arm": arm, "turn": turn, "recall": mean(0.7 - 0.1 * place, 40)}
+        clauses = self.clauses()
+        results = Results(
+            k=10,
+            seed=7,
+            resamples=2000,
+            requests=len(self.ids),
+            clusters=len(self.ids) // 3,
+            judged=len(self.ids),
+            contracts=len(self.ids),
+            rewriters=self.rewriters,
+            arms=tuple(self.arm(key, self.ids) for key in self.arms),
+            groups=tuple(self.group(member) for member in self.members),
+            regressions=tuple(self.regression(key, place) for key, place in self.lost()),
+            constraints=clauses,
+            kinds=self.kinds(clauses),
+            turns=tuple(
+                TurnRow(label, arm, turn, mean(0.7 - 0.1 * place, 40))
                 for label, arm in self.arms
                 for place, turn in enumerate(("1", "later", "2", "3"))
-            ],
-            "vocabulary": {label: {"size": 900, "passed_over": 0, "words": self.words()} for label in self.rewriters},
-        }
-        counted: dict[tuple[str, str, str], Counter[str]] = {}
-        for row in results["constraints"]:
-            if row["clause"] == "constraint":
-                counted.setdefault((row["rewriter"], row["arm"], row["kind"]), Counter())[row["fate"]] += 1
-        results["kinds"] = [
-            {"rewriter": label, "arm": arm, "kind": kind, "asked": fates.total()}
-            | {fate: fates[fate] for fate in ("kept", "altered", "dropped")}
-            for (label, arm, kind), fates in counted.items()
-        ]
+            ),
+            vocabulary={label: MissingWords(900, 0, self.words()) for label in self.rewriters},
+        )
         conditions = {"index": {"documents": 812, "sha256": "9b1c" * 16}, "k": 10, "rewriters": list(self.rewriters)}
         return EvaluationReport(results, self.releases(), conditions, self.members)
 
-    def arm(self, key: tuple[str, str], ids: list[str]) -> dict[str, Any]:
+    def arm(self, key: tuple[str, str], ids: Sequence[str]) -> ArmResult:
         label, arm = key
         n, hits = len(ids), self.hits(key, ids)
-        leak = [{"case": case, "document": self.text("internal-notes", 2), "rank": 3} for case in ids[:1]]
-        recall = mean(hits / n if n else 0, n)
-        return {
-            "rewriter": label,
-            "arm": arm,
-            "scores": {
-                "requests": n,
-                "statuses": {"ok": n - 3, "empty": 1, "error": 1, "clarified": 1},
-                "preservation": figure(int(n * 1.9), 2 * n),
-                "completeness": figure(int(n * 0.82), n),
-                "evidence": {
-                    "found": figure(hits, n),
-                    "near_miss_only": figure((n - hits) // 2, n),
-                    "missing": figure(n - hits - (n - hits) // 2, n),
-                    **dict.fromkeys(("recall", "recall_by_request", "ndcg", "mrr", "recall_searched"), recall),
-                },
-                "answers": figure(0, 0),
-                "clarification": {
-                    "asked": figure(n // 12, n // 10),
-                    "not_asked": figure(n - n // 10, n - n // 10),
-                },
-                "forbidden": leak if arm == "expanded" and len(ids) == len(self.ids) else [],
-                "unauthorised": [],
-                "stages": {"rewrite": n // 9, "retrieval": n // 11, "generation": 0},
-                "families": figure(n // 8, n // 4),
-                "of_rewrite": {
-                    "preservation": figure(int(n * 1.7) if label else 0, 2 * n if label else 0),
-                    "completeness": figure(int(n * 0.7) if label else 0, n if label else 0),
-                },
-                "left_out": n // 20 if arm == "guarded" else 0,
-            },
-            "over_original": None if arm == "original" else self.paired("original", key, ids),
-            "over_rewrite": self.paired("rewrite", key, ids) if arm == "guarded" else None,
-        }
+        leak = tuple(Leak(case, self.text("internal-notes", 2), 3) for case in ids[:1])
+        shares = figure(hits, n), figure((n - hits) // 2, n), figure(n - hits - (n - hits) // 2, n)
+        scores = Scores(
+            requests=n,
+            statuses={"ok": n - 3, "empty": 1, "error": 1, "clarified": 1},
+            preservation=figure(int(n * 1.9), 2 * n),
+            completeness=figure(int(n * 0.82), n),
+            evidence=EvidenceScore(*shares, *[mean(hits / n if n else 0, n)] * 5),
+            answers=figure(0, 0),
+            clarification=Clarification(figure(n // 12, n // 10), figure(n - n // 10, n - n // 10)),
+            forbidden=leak if arm == "expanded" and len(ids) == len(self.ids) else (),
+            unauthorised=(),
+            stages={"rewrite": n // 9, "retrieval": n // 11, "generation": 0},
+            families=figure(n // 8, n // 4),
+            of_rewrite=OfRewrite(
+                figure(int(n * 1.7) if label else 0, 2 * n if label else 0),
+                figure(int(n * 0.7) if label else 0, n if label else 0),
+            ),
+            left_out=n // 20 if arm == "guarded" else 0,
+        )
+        return ArmResult(
+            label,
+            arm,
+            scores,
+            None if arm == "original" else self.paired("original", key, ids),
+            self.paired("rewrite", key, ids) if arm == "guarded" else None,
+        )
 
-    def hits(self, key: tuple[str, str], ids: list[str]) -> int:
+    def hits(self, key: tuple[str, str], ids: Sequence[str]) -> int:
         return sum(self.found[key][self.ids.index(each)] for each in ids)
 
-    def paired(self, base: str, key: tuple[str, str], ids: list[str]) -> dict[str, Any]:
+    def paired(self, base: str, key: tuple[str, str], ids: Sequence[str]) -> Paired:
         before = self.found[("", "original") if base == "original" else (key[0], "rewrite")]
         pairs = Counter((before[place], self.found[key][place]) for place in map(self.ids.index, ids))
         both, lost, gained, neither = (pairs[pair] for pair in [(1, 1), (1, 0), (0, 1), (0, 0)])
         n = len(ids)
-        return {
-            "base": base,
-            "n": n,
-            "both": both,
-            "lost": lost,
-            "gained": gained,
-            "neither": neither,
-            "regression": figure(lost, both + lost),
-            "gain": figure(gained, neither + gained),
-            "mcnemar": 0.1114 if lost + gained else None,
-            "difference": mean((gained - lost) / n if n else 0, n),
-            "difference_by_request": mean((gained - lost) / n if n else 0, n),
-            "randomisation": 0.0002 if n else None,
-        }
+        difference = mean((gained - lost) / n if n else 0, n)
+        return Paired(
+            base,
+            n,
+            both,
+            lost,
+            gained,
+            neither,
+            regression=figure(lost, both + lost),
+            gain=figure(gained, neither + gained),
+            mcnemar=0.1114 if lost + gained else None,
+            difference=difference,
+            difference_by_request=difference,
+            randomisation=0.0002 if n else None,
+        )
 
-    def group(self, member: dict[str, Any]) -> dict[str, Any]:
-        arms = [self.arm(key, member["cases"]) for key in self.arms]
-        return {
-            "name": member["name"],
-            "enforced": member["enforced"],
-            "requests": len(member["cases"]),
-            "arms": arms,
-        }
+    def group(self, member: Group) -> GroupResult:
+        arms = tuple(self.arm(key, member.cases) for key in self.arms)
+        return GroupResult(member.name, member.enforced, len(member.cases), arms)
 
     def lost(self) -> list[tuple[tuple[str, str], int]]:
         original = self.found["", "original"]
@@ -171,46 +167,45 @@ class Sample:
             if original[place] and not self.found[key][place]
         ]
 
-    def regression(self, key: tuple[str, str], place: int) -> dict[str, Any]:
+    def regression(self, key: tuple[str, str], place: int) -> Regression:
         turn = self.text(TURNS[place % len(TURNS)], place)
         rewrite = self.text("Which returned items were shipped?", place) if key[0] else None
-        ranked = [{"id": self.text(f"doc-{place}-{rank}", rank), "label": ""} for rank in range(1, 13)]
-        relevant = {"id": f"doc-{place}-relevant", "label": "relevant"}
-        near = {"id": f"doc-{place}-near", "label": "near_miss"}
-        return {
-            "case": self.ids[place],
-            "rewriter": key[0],
-            "arm": key[1],
-            "base": "original",
-            "turn": place % 5 + 1,
-            "original": turn,
-            "rewrite": rewrite,
-            "queries": [rewrite or turn],
-            "base_queries": [turn],
-            "base_results": [ranked[0], relevant, *ranked[1:]],
-            "results": [ranked[2], near, *ranked[3:]],
-            "dropped": [self.text("2023", place), "not"],
-            "stage": "rewrite" if place % 3 else "retrieval",
-            "status": "ok",
-            "action": "fuse" if key[1] == "guarded" else "",
-            "reasons": ["dropped.time", "dropped.negation"] if key[1] == "guarded" else [],
-        }
+        ranked = tuple(Ranked(self.text(f"doc-{place}-{rank}", rank), "") for rank in range(1, 13))
+        relevant, near = Ranked(f"doc-{place}-relevant", "relevant"), Ranked(f"doc-{place}-near", "near_miss")
+        return Regression(
+            case=self.ids[place],
+            rewriter=key[0],
+            arm=key[1],
+            base="original",
+            turn=place % 5 + 1,
+            original=turn,
+            rewrite=rewrite,
+            queries=(rewrite or turn,),
+            base_queries=(turn,),
+            base_results=(ranked[0], relevant, *ranked[1:]),
+            results=(ranked[2], near, *ranked[3:]),
+            dropped=(self.text("2023", place), "not"),
+            stage="rewrite" if place % 3 else "retrieval",
+            status="ok",
+            action="fuse" if key[1] == "guarded" else "",
+            reasons=("dropped.time", "dropped.negation") if key[1] == "guarded" else (),
+        )
 
-    def clauses(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "case": self.ids[place],
-                "rewriter": label,
-                "arm": arm,
-                "clause": clause,
-                "kind": KINDS[(place + clause.count("_")) % len(KINDS)] if clause == "constraint" else "",
-                "asked": self.text("in 2023" if clause == "constraint" else "the EU store", place),
-                "critical": place % 2 == 0,
-                "fate": fate,
-                "instead": self.text("in 2022", place) if fate in ("altered", "added") else "",
-                "query": None if fate in ("dropped", "absent") else 0,
-                "evidence": "found" if self.found[label, arm][place] else ("near_miss", "missing", "")[place % 3],
-            }
+    def clauses(self) -> tuple[ConstraintRow, ...]:
+        return tuple(
+            ConstraintRow(
+                case=self.ids[place],
+                rewriter=label,
+                arm=arm,
+                clause=clause,
+                kind=KINDS[(place + clause.count("_")) % len(KINDS)] if clause == "constraint" else "",
+                asked=self.text("in 2023" if clause == "constraint" else "the EU store", place),
+                critical=place % 2 == 0,
+                fate=fate,
+                instead=self.text("in 2022", place) if fate in ("altered", "added") else "",
+                query=None if fate in ("dropped", "absent") else 0,
+                evidence="found" if self.found[label, arm][place] else ("near_miss", "missing", "")[place % 3],
+            )
             for place in range(len(self.ids))
             for label, arm in self.arms
             for clause, fates in (
@@ -218,42 +213,50 @@ class Sample:
                 ("forbidden_assumption", ("absent", "absent", "absent", "added")),
             )
             for fate in [fates[self._random.randrange(len(fates)) if label else 0]]
-        ]
+        )
 
-    def words(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "word": f"word{n}",
-                "rows": 30 - n % 30,
-                "by_user": n % 3,
-                "places": self.ids[:3],
-                "example": self.text(f"Which word{n} were shipped?", n),
-            }
+    def kinds(self, clauses: Sequence[ConstraintRow]) -> tuple[KindRow, ...]:
+        counted: dict[tuple[str, str, str], Counter[str]] = {}
+        for row in clauses:
+            if row.clause == "constraint":
+                counted.setdefault((row.rewriter, row.arm, row.kind), Counter())[row.fate] += 1
+        return tuple(
+            KindRow(*key, fates.total(), fates["kept"], fates["altered"], fates["dropped"])
+            for key, fates in counted.items()
+        )
+
+    def words(self) -> tuple[UnknownWord[str], ...]:
+        return tuple(
+            UnknownWord(f"word{n}", 30 - n % 30, n % 3, self.ids[:3], self.text(f"Which word{n} were shipped?", n))
             for n in range(250)
-        ]
+        )
 
-    def releases(self) -> list[dict[str, Any]]:
+    def releases(self) -> list[ReleaseDecision]:
         ways = {
-            "ship": ["rewrite: every bound holds"],
-            "fuse": [
+            Release.SHIP: ["rewrite: every bound holds"],
+            Release.FUSE: [
                 "rewrite: regression 14.3 % of 84, and the rules allow at most 10.0 %",
                 "guarded: every bound holds",
             ],
-            "clarify": ["guarded: every bound holds", "guarded: asking was right 9 times and wrong 2 times, of 11"],
-            "fall_back": ["rewrite: constraint_preservation 61.0 % of 120, and the rules ask for at least 95.0 %"],
+            Release.CLARIFY: [
+                "guarded: every bound holds",
+                "guarded: asking was right 9 times and wrong 2 times, of 11",
+            ],
+            Release.FALL_BACK: [
+                "rewrite: constraint_preservation 61.0 % of 120, and the rules ask for at least 95.0 %"
+            ],
         }
         names = list(ways)
         return [
-            {
-                "rewriter": label,
-                "group": member["name"],
-                "enforced": member["enforced"],
-                "n": len(member["cases"]),
-                "release": (release := names[(place * (number + 1)) % len(names)]),
-                "reasons": [self.text(reason, place) for reason in ways[release]],
-                "decided_by": ["rewrite.regression"],
-                "checks": [],
-            }
+            ReleaseDecision(
+                label,
+                member.name,
+                member.enforced,
+                len(member.cases),
+                (release := names[(place * (number + 1)) % len(names)]),
+                tuple(self.text(reason, place) for reason in ways[release]),
+                ("rewrite.regression",),
+            )
             for number, label in enumerate(self.rewriters)
             for place, member in enumerate(self.members)
         ]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 import pytest
 
 from evaluation_sample import sample
+from rewriteguard.evaluation.score.results import Regression
 from rewriteguard.report.evaluation.page import write_evaluation_page
 from rewriteguard.report.evaluation.report import EvaluationReport
 
@@ -36,10 +37,9 @@ OPEN = "for (const details of document.querySelectorAll('details')) details.open
 def report() -> EvaluationReport:
     """An evaluation whose guarded arm has also lost requests that the rewrite had found."""
     drawn = sample(60)
-    lost = [row for row in drawn.results["regressions"] if row["arm"] == "guarded"][:5]
-    also = [{**row, "base": "rewrite"} for row in lost]
-    results = {**drawn.results, "regressions": [*drawn.results["regressions"], *also]}
-    return EvaluationReport(results, drawn.releases, drawn.conditions, drawn.members)
+    lost = [row for row in drawn.results.regressions if row.arm == "guarded"][:5]
+    also = (replace(row, base="rewrite") for row in lost)
+    return replace(drawn, results=replace(drawn.results, regressions=(*drawn.results.regressions, *also)))
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +48,8 @@ def page(report: EvaluationReport, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture
-def regressions(report: EvaluationReport) -> list[dict[str, Any]]:
-    return list(report.results["regressions"])
+def regressions(report: EvaluationReport) -> Sequence[Regression]:
+    return report.results.regressions
 
 
 def written(report: EvaluationReport, path: Path) -> Path:
@@ -69,12 +69,12 @@ def test_no_error_and_no_request(browser: Browser, page: Path) -> None:
     assert browser.requests() == [page.as_uri()]
 
 
-def test_filters_change_the_regressions(browser: Browser, page: Path, regressions: list[dict[str, Any]]) -> None:
+def test_filters_change_the_regressions(browser: Browser, page: Path, regressions: Sequence[Regression]) -> None:
     browser.open(page)
     assert browser.count == f"10 of {len(regressions)} shown"
     browser.choose("rewriter", "terse-1")
     browser.choose("arm", "guarded")
-    both = [row for row in regressions if (row["rewriter"], row["arm"]) == ("terse-1", "guarded")]
+    both = [row for row in regressions if (row.rewriter, row.arm) == ("terse-1", "guarded")]
     assert 0 < len(both) < len(regressions)
     assert f"of {len(both)} shown, {len(regressions)} in all" in browser.count
     assert all("guarded · terse-1" in text for text in browser.texts("#list .meta"))
@@ -85,11 +85,11 @@ def test_filters_change_the_regressions(browser: Browser, page: Path, regression
 
 
 def test_a_class_shows_its_own_cases(
-    browser: Browser, page: Path, report: EvaluationReport, regressions: list[dict[str, Any]]
+    browser: Browser, page: Path, report: EvaluationReport, regressions: Sequence[Regression]
 ) -> None:
     browser.open(page).choose("group", "class: dates")
-    cases = set(report.members[1]["cases"])
-    assert f"of {sum(row['case'] in cases for row in regressions)} shown" in browser.count
+    cases = set(report.members[1].cases)
+    assert f"of {sum(row.case in cases for row in regressions)} shown" in browser.count
     shown = {re.findall(r"case (\S+)", text)[0] for text in browser.texts("#list .meta")}
     assert shown <= cases
 
@@ -119,7 +119,7 @@ def test_both_rankings_stand_side_by_side_and_labels_are_words(browser: Browser,
 
 
 def test_a_number_of_lost_requests_leads_to_them(
-    browser: Browser, page: Path, regressions: list[dict[str, Any]]
+    browser: Browser, page: Path, regressions: Sequence[Regression]
 ) -> None:
     browser.open(page)
     browser.choose("stage", "retrieval")
@@ -132,16 +132,16 @@ def test_a_number_of_lost_requests_leads_to_them(
 
 
 def test_the_matrix_is_filtered_apart(
-    browser: Browser, page: Path, report: EvaluationReport, regressions: list[dict[str, Any]]
+    browser: Browser, page: Path, report: EvaluationReport, regressions: Sequence[Regression]
 ) -> None:
     browser.open(page)
-    clauses = report.results["constraints"]
-    broken = [row for row in clauses if row["fate"] in ("altered", "dropped", "added")]
+    clauses = report.results.constraints
+    broken = [row for row in clauses if row.fate in ("altered", "dropped", "added")]
     count = "#matrix .count"
     assert browser.one(count).text == f"50 of {len(broken)} shown, {len(clauses):,} in all"
     browser.choose("clause-kind", "time")
     browser.choose("clause-fate", "dropped")
-    wanted = [row for row in clauses if (row["kind"], row["fate"]) == ("time", "dropped")]
+    wanted = [row for row in clauses if (row.kind, row.fate) == ("time", "dropped")]
     assert f"of {len(wanted)} shown" in browser.one(count).text
     assert len(browser.all("#matrix tbody.list tr")) == min(50, len(wanted))
     assert set(browser.texts("#matrix tbody.list .fate")) == {"dropped"}
@@ -185,7 +185,7 @@ def test_it_can_be_walked_with_the_keyboard(browser: Browser, page: Path) -> Non
     assert browser.js("return document.activeElement.parentElement.open")
 
 
-def test_keys_move_filter_and_search(browser: Browser, page: Path, regressions: list[dict[str, Any]]) -> None:
+def test_keys_move_filter_and_search(browser: Browser, page: Path, regressions: Sequence[Regression]) -> None:
     browser.open(page)
     browser.one("body").send_keys("j")
     browser.press("j", "j", "k")
@@ -294,7 +294,7 @@ def test_thousands_of_regressions(
     browser: Browser, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     report = sample(800, ("careful-2", "terse-1", "bold-3"))
-    total = len(report.results["regressions"])
+    total = len(report.results.regressions)
     assert total > 1_200
     target = written(report, tmp_path / "page.html")
     assert target.stat().st_size < 16_000_000

@@ -10,11 +10,10 @@ from statistics import mean, stdev
 from rewriteguard import Guard, GuardedSearch, Policy
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.figure import Figure
-from rewriteguard.evaluation.release.classes import groups_of
+from rewriteguard.evaluation.release.release import groups_of
 from rewriteguard.evaluation.release.rules import Rules
-from rewriteguard.evaluation.score.paired import Paired
 from rewriteguard.evaluation.score.results import ArmResult, GroupResult, Results
-from rewriteguard.evaluation.score.scores import Clarification, Evidence, Hit, Scores
+from rewriteguard.evaluation.score.scores import Clarification, EvidenceScore, Leak, Paired, Scores
 from rewriteguard.model.decision import Reason
 
 NOTHING = Figure(None, 0)
@@ -66,11 +65,11 @@ def scores(
         statuses={"ok": n - failed, "empty": 0, "error": failed, "clarified": 0},
         preservation=kept,
         completeness=complete,
-        evidence=Evidence(*[NOTHING] * 8),
+        evidence=EvidenceScore(*[NOTHING] * 8),
         answers=answers,
         clarification=Clarification(asked, not_asked),
-        forbidden=tuple(Hit(case, "secret", 1) for case in forbidden),
-        unauthorised=tuple(Hit(case, "secret", 1) for case in unauthorised),
+        forbidden=tuple(Leak(case, "secret", 1) for case in forbidden),
+        unauthorised=tuple(Leak(case, "secret", 1) for case in unauthorised),
         stages={},
     )
 

@@ -13,9 +13,10 @@ import Stemmer
 
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.errors import CorpusError
+from rewriteguard.evaluation.figure import plain
 from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
 from rewriteguard.evaluation.run.search import Bm25, Corpus, Passage
-from rewriteguard.evaluation.score.assemble import unknown_words
+from rewriteguard.evaluation.score.assemble import missing_words
 from rewriteguard.telemetry.content import identity_of
 
 TEXTS = [
@@ -112,13 +113,13 @@ def test_the_vocabulary_counts_documents() -> None:
     assert corpus.vocabulary() == {"tram": 2, "e": 1, "bike": 1, "lines": 1, "a": 1}
 
 
-def test_unknown_words_are_counted_for_each_rewriter() -> None:
+def test_missing_words_are_counted_for_each_rewriter() -> None:
     cases = [Case("1", "which tram?"), Case("2", "which zebra?")]
 
     def outcome(case: str, label: str, rewrite: str | None, arm: Arm = Arm.REWRITE) -> Outcome:
         return Outcome(case, arm, label, Status.OK, rewrite=rewrite)
 
-    found = unknown_words(
+    found = missing_words(
         ["which", "tram"],
         cases,
         [
@@ -129,8 +130,8 @@ def test_unknown_words_are_counted_for_each_rewriter() -> None:
             outcome("1", "", None, Arm.ORIGINAL),
         ],
     )
-    assert [each.to_dict() for each in found["x"].most_frequent()] == [
+    assert plain(found["x"].words) == [
         {"word": "streetcar", "rows": 2, "by_user": 0, "places": ["1", "2"], "example": "which streetcar"},
         {"word": "zebra", "rows": 1, "by_user": 1, "places": ["2"], "example": "Which zebra streetcar?"},
     ]
-    assert found["y"].most_frequent() == []
+    assert found["y"].words == ()

@@ -10,9 +10,8 @@ from rewriteguard import Action, Guard, GuardedSearch, InputError, Kind, Policy,
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.errors import RulesError
 from rewriteguard.evaluation.release.checks import checks_of
-from rewriteguard.evaluation.release.classes import class_of, groups_of
 from rewriteguard.evaluation.release.policy_file import policy_file, policy_for, policy_text
-from rewriteguard.evaluation.release.release import is_accepted, release_of, releases
+from rewriteguard.evaluation.release.release import class_of, groups_of, is_accepted, release_of, releases
 from rewriteguard.evaluation.release.rules import Bounds, Measure, Rules, shipped_rules
 from rewriteguard.evaluation.score.results import ArmResult, GroupResult
 from rewriteguard.policy.classes import REST

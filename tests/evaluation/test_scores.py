@@ -9,9 +9,8 @@ import pytest
 
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
 from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
-from rewriteguard.evaluation.score.paired import Paired, paired
 from rewriteguard.evaluation.score.runs import ArmRun, arm_runs
-from rewriteguard.evaluation.score.scores import Hit, Scores, score
+from rewriteguard.evaluation.score.scores import Leak, Paired, Scores, paired, score
 from rewriteguard.evaluation.score.statistics import Draws, clusters_of, exact_mcnemar
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
@@ -133,17 +132,17 @@ def test_near_misses_are_apart_from_missing() -> None:
 def test_what_lies_behind_k_is_no_evidence_but_a_veto() -> None:
     cases = [Case("a", "?", relevant=("x",), near_misses=("y",), forbidden=("z",))]
     found = scored(cases, run(cases, did("a", "1", "2", "3", "x", "y", "z")))
-    assert (found.evidence.missing.count, found.forbidden) == (1, (Hit("a", "z", 6),))
+    assert (found.evidence.missing.count, found.forbidden) == (1, (Leak("a", "z", 6),))
 
 
 def test_vetoes_name_the_documents_whatever_the_scores() -> None:
     cases = [Case("a", "?", relevant=("x",), forbidden=("f",), unauthorised=("u",)), Case("b", "?")]
     found = scored(cases, run(cases, did("a", "x", "u", "f"), did("b", "f")))
-    assert found.unauthorised == (Hit("a", "u", 2),)
-    assert found.forbidden == (Hit("a", "f", 3),)
-    assert found.vetoed
+    assert found.unauthorised == (Leak("a", "u", 2),)
+    assert found.forbidden == (Leak("a", "f", 3),)
     assert found.evidence.found.value == 1.0
-    assert not scored(cases[1:], run(cases, did("b", "f"))).vetoed
+    clean = scored(cases[1:], run(cases, did("b", "f")))
+    assert (clean.forbidden, clean.unauthorised) == ((), ())
 
 
 def test_answers_count_only_where_somebody_said() -> None:

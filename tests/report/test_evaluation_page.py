@@ -6,17 +6,21 @@ import io
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
 from evaluation_sample import Sample, sample
+from rewriteguard.evaluation.figure import Figure
+from rewriteguard.evaluation.score.results import MissingWords, Ranked
+from rewriteguard.policy.classes import Release
 from rewriteguard.report.evaluation.page import regression_row, write_evaluation_page
-from rewriteguard.report.evaluation.report import EvaluationReport
-from rewriteguard.report.evaluation.tables import SCORES, bar, gain_tables, interval, score_tables
+from rewriteguard.report.evaluation.report import EvaluationReport, bar, interval
+from rewriteguard.report.evaluation.tables import SCORES, gain_tables, score_tables
 from rewriteguard.report.evaluation.verdicts import broken_clauses, conditions, fates, headline, kinds, turns, verdicts
-from rewriteguard.report.table import Bar, Change, decimal, percent, probability, signed, tied
+from rewriteguard.report.table import BeforeAfter, decimal, percent, probability, signed, tied
 
 HOSTILE = '</script><script>alert("x")</script><img src=x onerror=alert(1)><!-- {{ 7 * 7 }} & \u2028 </title>'
 
@@ -78,7 +82,7 @@ def read(report: EvaluationReport) -> Read:
 
 
 def changed(report: EvaluationReport, **results: Any) -> EvaluationReport:
-    return EvaluationReport({**report.results, **results}, report.releases, report.conditions, report.members)
+    return replace(report, results=replace(report.results, **results))
 
 
 def test_the_verdict_stands_first_and_the_conditions_last() -> None:
@@ -89,8 +93,8 @@ def test_the_verdict_stands_first_and_the_conditions_last() -> None:
 
 def test_every_table_has_a_name_of_its_own() -> None:
     report = sample()
-    of_one_name = {**report.results["groups"][0], "enforced": False}
-    page = read(changed(report, groups=[*report.results["groups"], of_one_name]))
+    of_one_name = replace(report.results.groups[0], enforced=False)
+    page = read(changed(report, groups=(*report.results.groups, of_one_name)))
     assert [caption for caption, times in Counter(page.captions).items() if times > 1] == []
     for told in ("Releases, and what decided them", "Words with zero document frequency"):
         assert any(caption.startswith(f"{told}: careful-2") for caption in page.captions)
@@ -102,19 +106,19 @@ def test_every_release_is_told_with_what_decided_it() -> None:
     for place, rewriter in enumerate(report.rewriters):
         rows = page.tables[f"verdict-{place}"][1:]
         told = {row[0].removesuffix(" class").removesuffix(" slice"): row[1:] for row in rows}
-        own = [each for each in report.releases if each["rewriter"] == rewriter]
+        own = [each for each in report.releases if each.rewriter == rewriter]
         assert len(own) == len(told) == 8
         for each in own:
-            release, n, why = told[each["group"]]
-            assert release == each["release"].replace("_", " ")
-            assert n == str(each["n"])
-            assert why == " ".join([each["reasons"][0], "; ".join(each["reasons"][1:])]).strip()
+            release, n, why = told[each.group]
+            assert release == each.release.replace("_", " ")
+            assert n == str(each.n)
+            assert why == " ".join([each.reasons[0], "; ".join(each.reasons[1:])]).strip()
 
 
 def test_classes_are_told_from_slices_of_the_same_name() -> None:
     report = sample()
-    first = {**report.releases[0], "group": "dates", "enforced": False, "release": "fall_back"}
-    second = {**report.releases[0], "group": "dates", "enforced": True, "release": "ship"}
+    first = replace(report.releases[0], group="dates", enforced=False, release=Release.FALL_BACK)
+    second = replace(report.releases[0], group="dates", enforced=True, release=Release.SHIP)
     both = EvaluationReport(report.results, [first, second], {}, [])
     assert [row[1].text for row in verdicts(both, "careful-2").rows] == ["ship", "fall back"]
     assert read(both).tables["overview"][1:] == [
@@ -139,11 +143,11 @@ def test_the_five_scores_stand_apart_with_n_and_interval() -> None:
     page = read(report)
     rows = {tuple(row[:2]): row[2:] for row in page.tables["completeness-0"][1:]}
     for arm in report.arms:
-        figure = arm["scores"]["completeness"]
-        name = (arm["arm"].replace("_", " "), arm["rewriter"] or "–")
-        n = f"{figure['count']} of {figure['n']}"
-        asked = " 3 requests were asked about and are left out" if arm["arm"] == "guarded" else ""
-        assert rows[name] == [percent(figure["value"]), interval(figure), n + asked]
+        figure = arm.scores.completeness
+        name = (arm.arm.replace("_", " "), arm.rewriter or "–")
+        n = f"{figure.count} of {figure.n}"
+        asked = " 3 requests were asked about and are left out" if arm.arm == "guarded" else ""
+        assert rows[name] == [percent(figure.value), interval(figure), n + asked]
     assert "Nobody measured it here." in page.text
     assert "%" not in page.tables["evidence-0"][1][2]
 
@@ -153,7 +157,7 @@ def test_every_group_has_the_scores_of_every_arm() -> None:
     page = read(report)
     for place, group in enumerate(report.groups):
         rows = page.tables[f"group-{place}"]
-        assert len(rows) == len(group["arms"]) + 1
+        assert len(rows) == len(group.arms) + 1
         assert len(rows[0]) == 2 + 6  # clarification has two figures
 
 
@@ -161,14 +165,15 @@ def test_gains_and_losses_are_those_of_the_pairs() -> None:
     report = sample()
     page = read(report)
     rows = page.tables["gains-0"][1:]
-    rewrite = next(arm for arm in report.arms if (arm["rewriter"], arm["arm"]) == ("careful-2", "rewrite"))
-    pair = rewrite["over_original"]
-    lost, gained = pair["lost"], pair["gained"]
+    rewrite = next(arm for arm in report.arms if (arm.rewriter, arm.arm) == ("careful-2", "rewrite"))
+    pair = rewrite.over_original
+    assert pair is not None
+    lost, gained = pair.lost, pair.gained
     assert rows[0][:2] == ["all requests", "rewrite"]
-    assert rows[0][3].startswith(percent((pair["both"] + lost) / pair["n"]))
-    assert rows[0][4] == percent((pair["both"] + gained) / pair["n"])
-    assert rows[0][5].startswith(f"{lost} of {pair['both'] + lost} ")
-    assert rows[0][6].startswith(f"{gained} of {gained + pair['neither']} ")
+    assert rows[0][3].startswith(percent((pair.both + lost) / pair.n))
+    assert rows[0][4] == percent((pair.both + gained) / pair.n)
+    assert rows[0][5].startswith(f"{lost} of {pair.both + lost} ")
+    assert rows[0][6].startswith(f"{gained} of {gained + pair.neither} ")
     assert [row[1] for row in rows[:5] if "against" in row[1]] == ["guarded against the rewrite"]
     assert {row[1] for row in page.tables["gains-2"][1:]} == {"human", "without rewrite"}
 
@@ -176,7 +181,7 @@ def test_gains_and_losses_are_those_of_the_pairs() -> None:
 def test_a_change_is_drawn_where_its_figures_are() -> None:
     (_, table), *_ = gain_tables(sample())
     change = table.rows[0][2].drawing
-    assert isinstance(change, Change)
+    assert isinstance(change, BeforeAfter)
     assert table.rows[0][3].text == percent(change.before)
     assert table.rows[0][4].text == percent(change.after)
     html = written(sample())
@@ -196,9 +201,8 @@ def test_vetoes_are_told_with_their_documents() -> None:
     rows = read(sample()).tables["vetoes-table"][1:]
     assert ["expanded", "careful-2", "forbidden", "returns-0000", "internal-notes", "3"] in rows
     report = sample()
-    for arm in report.arms:
-        arm["scores"]["forbidden"] = []
-    assert "No forbidden and no unauthorised document came back" in read(report).text
+    arms = tuple(replace(arm, scores=replace(arm.scores, forbidden=())) for arm in report.arms)
+    assert "No forbidden and no unauthorised document came back" in read(changed(report, arms=arms)).text
 
 
 def test_outcomes_and_stages_are_counted_for_every_arm() -> None:
@@ -211,7 +215,7 @@ def test_outcomes_and_stages_are_counted_for_every_arm() -> None:
 
 def test_turns_are_in_order_with_later_ones_together() -> None:
     report = sample()
-    numbers = [*report.results["turns"], {**report.results["turns"][0], "turn": "10"}]
+    numbers = (*report.results.turns, replace(report.results.turns[0], turn="10"))
     table = turns(changed(report, turns=numbers))
     assert [column.name for column in table.columns[2:]] == [
         "Turn 1",
@@ -226,8 +230,8 @@ def test_turns_are_in_order_with_later_ones_together() -> None:
 
 def test_the_matrix_counts_every_clause_once() -> None:
     report = sample()
-    clauses = report.results["constraints"]
-    counted = Counter((row["arm"], row["rewriter"], row["fate"]) for row in clauses)
+    clauses = report.results.constraints
+    counted = Counter((row.arm, row.rewriter, row.fate) for row in clauses)
     table = fates(report)
     names = [column.name for column in table.columns[2:]]
     told = {
@@ -237,40 +241,38 @@ def test_the_matrix_counts_every_clause_once() -> None:
         if cell.text != "0"
     }
     assert told == dict(counted)
-    broken = sum(row["fate"] in ("altered", "dropped", "added") for row in clauses)
+    broken = sum(row.fate in ("altered", "dropped", "added") for row in clauses)
     assert len(broken_clauses(report).rows) + broken_clauses(report).left_out == broken
     kept = kinds(report)
     asked = [
         int(cell.small.split(",")[0].split(" of ")[1]) for row in kept.rows for cell in row[2:] if cell.text != "–"
     ]
-    assert sum(asked) == sum(row["clause"] == "constraint" for row in clauses)
+    assert sum(asked) == sum(row.clause == "constraint" for row in clauses)
 
 
 def test_the_rewriters_own_output_and_the_families_have_their_tables() -> None:
     report = sample()
     page = read(report)
-    for name, path in (("preservation-1", ("of_rewrite", "preservation")), ("families-table", ("families",))):
-        rows = {tuple(row[:2]): row[2] for row in page.tables[name][1:]}
-        for arm in report.arms:
-            figure = arm["scores"]
-            for part in path:
-                figure = figure[part]
-            assert rows[arm["arm"].replace("_", " "), arm["rewriter"] or "–"] == percent(figure["value"])
+    for arm in report.arms:
+        wanted = {"preservation-1": arm.scores.of_rewrite.preservation, "families-table": arm.scores.families}
+        for name, figure in wanted.items():
+            rows = {tuple(row[:2]): row[2] for row in page.tables[name][1:]}
+            assert rows[arm.arm.replace("_", " "), arm.rewriter or "–"] == percent(figure.value)
     assert page.text.count("the second table tells what the rewriter's output keeps by itself") == 2
     assert "take requests as independent" in page.text
-    none = {"value": None, "n": 0, "low": None, "high": None, "count": 0}
-    arms = [{**arm, "scores": {**arm["scores"], "families": none}} for arm in report.arms]
+    none = Figure(None, 0, count=0)
+    arms = tuple(replace(arm, scores=replace(arm.scores, families=none)) for arm in report.arms)
     assert "Families" not in read(changed(report, arms=arms)).titles
 
 
 def test_words_that_were_not_counted_are_told() -> None:
-    words = {"careful-2": {"size": 9, "passed_over": 1_200, "words": []}}
+    words = {"careful-2": MissingWords(9, 1_200, ())}
     assert "others, met 1,200 times, were not counted" in read(changed(sample(), vocabulary=words)).text
     assert "were not counted" not in read(sample()).text
 
 
 def test_without_contracts_there_is_no_matrix() -> None:
-    page = read(changed(sample(), constraints=[], kinds=[]))
+    page = read(changed(sample(), constraints=(), kinds=()))
     assert "No case has a contract." in page.text
     assert "clauses" not in page.tables
 
@@ -295,21 +297,21 @@ def test_conditions_are_flat() -> None:
 def test_the_lists_hold_every_row() -> None:
     report = sample()
     names, rows, clauses, _ = map(str, read(report).scripts)
-    assert [row["case"] for row in json.loads(rows)] == [row["case"] for row in report.results["regressions"]]
+    assert [row["case"] for row in json.loads(rows)] == [row.case for row in report.results.regressions]
     assert [clause[:3] for clause in json.loads(clauses)] == [
-        [row["case"], row["rewriter"], row["arm"]] for row in report.results["constraints"]
+        [row.case, row.rewriter, row.arm] for row in report.results.constraints
     ]
     groups = dict(json.loads(names)["groups"])
-    assert groups["class: dates"] == report.members[1]["cases"]
+    assert tuple(groups["class: dates"]) == report.members[1].cases
 
 
 def test_a_ranking_keeps_every_document_with_a_label() -> None:
     regression = Sample(1, ("a",)).regression(("a", "rewrite"), 0)
-    long = [{"id": str(place), "label": "forbidden" if place == 29 else ""} for place in range(30)]
-    documents, left = regression_row({**regression, "results": long})["results"]
+    long = tuple(Ranked(str(place), "forbidden" if place == 29 else "") for place in range(30))
+    documents, left = regression_row(replace(regression, results=long))["results"]
     assert [place for place, _, _ in documents] == [*range(1, 11), 30]
     assert left == 19
-    cut = regression_row({**regression, "rewrite": "a" * 5_000, "queries": ["b" * 5_000]})
+    cut = regression_row(replace(regression, rewrite="a" * 5_000, queries=("b" * 5_000,)))
     assert len(cut["rewrite"]) == len(cut["queries"][0]) == 1_202
 
 
@@ -359,7 +361,7 @@ def test_nothing_at_all_still_gives_a_page() -> None:
     report = sample(0)
     page = read(
         changed(
-            EvaluationReport(report.results), groups=[], regressions=[], constraints=[], turns=[], kinds=[], arms=[]
+            EvaluationReport(report.results), groups=(), regressions=(), constraints=(), turns=(), kinds=(), arms=()
         )
     )
     assert "0 requests" in page.text
@@ -370,7 +372,7 @@ def test_nothing_at_all_still_gives_a_page() -> None:
     [(0.05, 0.125, "5.0 to 12.5 %"), (None, 0.015, "at most 1.5 %"), (0.9, None, "at least 90.0 %"), (None, None, "")],
 )
 def test_intervals_are_worded(low: float | None, high: float | None, words: str) -> None:
-    assert interval({"low": low, "high": high}) == words
+    assert interval(Figure(0.5, 40, low, high)) == words
 
 
 def test_figures_are_worded() -> None:
@@ -381,9 +383,9 @@ def test_figures_are_worded() -> None:
 
 
 def test_a_bar_stays_on_its_scale() -> None:
-    assert bar({"value": 0.98, "low": 0.9, "high": 1.02}) == Bar(0.98, 0.9, 1.0)
-    assert bar({"value": 0.0, "low": None, "high": 0.015}) == Bar(0.0, 0.0, 0.015)
-    assert bar({"value": None, "low": None, "high": None}) is None
+    assert bar(Figure(0.98, 9, 0.9, 1.02)) == Figure(0.98, 9, 0.9, 1.0)
+    assert bar(Figure(0.0, 9, None, 0.015)) == Figure(0.0, 9, 0.0, 0.015)
+    assert bar(Figure(None, 0)) is None
 
 
 def test_short_parts_stay_on_one_line() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -14,20 +15,22 @@ from markdown_it import MarkdownIt
 
 from evaluation_sample import sample
 from rewriteguard.report.evaluation.markdown import (
+    FILTERS,
     prose,
     quoted,
-    table_lines,
     write_json,
     write_markdown,
     write_summary,
 )
 from rewriteguard.report.evaluation.report import EvaluationReport
+from rewriteguard.report.render import environment
 from rewriteguard.report.table import Cell, Column, Table
 
 HOSTILE = (
     "</script><img src=x> | \\| a\\ ` `` ``` *b* _c_ **d** [e](http://x.test) @someone #12 www.x.test <!-- "
     "\n# h\r\n- i\u2028"
 )
+TEMPLATES = environment(FILTERS).get_template("tables.md.j2").module
 READER = MarkdownIt("commonmark", {"html": True}).enable("table")
 
 
@@ -67,8 +70,9 @@ def test_the_text_says_what_the_scores_leave_out_and_what_they_rest_on() -> None
     assert "## Families" in text
     assert "take requests as independent" in summary(sample())
     report = sample()
-    words = {"careful-2": {"size": 9, "passed_over": 1, "words": report.results["vocabulary"]["careful-2"]["words"]}}
-    told = full(EvaluationReport({**report.results, "vocabulary": words}))
+    vocabulary = report.results.vocabulary or {}
+    words = {"careful-2": replace(vocabulary["careful-2"], passed_over=1)}
+    told = full(EvaluationReport(replace(report.results, vocabulary=words)))
     assert "others, met once, were not counted" in told
 
 
@@ -97,7 +101,7 @@ def test_the_full_text_holds_the_summary_and_all_sections() -> None:
     assert titles[-1] == "Conditions"
     assert "Nobody measured it here." in text
     assert "2: `doc-0-relevant` **relevant**" in text or "**relevant**" in text
-    left = len(report.results["regressions"]) - 200
+    left = len(report.results.regressions) - 200
     assert (f"{left} more regressions left out" in text) is (left > 1)
 
 
@@ -129,7 +133,7 @@ def test_hostile_words_stay_words() -> None:
 @example("a\U0001ffffb")
 def test_quoted_words_come_out_as_they_went_in(text: str) -> None:
     cells = [[Cell(text, quoted=True), Cell("end")]]
-    table = "\n".join(table_lines(Table("t", "c", [Column("a"), Column("b")], cells)))
+    table = TEMPLATES.table(Table("t", "c", [Column("a"), Column("b")], cells))
     read = Text(READER.render(table))
     assert read.tags.count("td") == 2
     assert set(read.tags) <= {"table", "thead", "tbody", "tr", "th", "td", "code"}

@@ -195,8 +195,7 @@ def _named(option: str, name: str | None) -> Any:
 
 
 def _write(tools: _Tools, found: Evaluation, out: Path, summary: Path | None) -> None:
-    told = found.to_dict()
-    report = tools.report.EvaluationReport(told["results"], told["releases"], told["conditions"], told["members"])
+    report = tools.report.EvaluationReport(found.results, found.decisions, found.held_fixed, found.groups)
     for name, write in (
         ("report.html", tools.page.write_evaluation_page),
         ("report.md", tools.text.write_markdown),

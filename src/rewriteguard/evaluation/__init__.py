@@ -29,15 +29,14 @@ if TYPE_CHECKING:
     from rewriteguard.evaluation.run.rewriters import Rewriter
     from rewriteguard.evaluation.run.search import Corpus, Passage
     from rewriteguard.evaluation.run.setup import Setup
-    from rewriteguard.evaluation.score.paired import Paired
     from rewriteguard.evaluation.score.results import ArmResult, Group, GroupResult, Results
-    from rewriteguard.evaluation.score.scores import Scores
+    from rewriteguard.evaluation.score.scores import Paired, Scores
     from rewriteguard.evaluation.twins import Family, Judged, Variant, judge_pair, judge_pairs, twins_of
 
 # Where a name is looked for, the lightest first, so that what reads a case does not ask for the extra.
 _PLACES = ["figure", "mutants.mutant", "mutants.mutants", "cases.files", "cases.agreement", "cases.draft", "twins"]
 _PLACES += ["release.rules", "run.outcome", "run.search", "run.rewriters", "run.conditions", "run.setup"]
-_PLACES += ["score.paired", "score.scores", "score.results", "release.checks", "release.release"]
+_PLACES += ["score.scores", "score.results", "release.checks", "release.release"]
 _PLACES += ["release.policy_file", "evaluating", "comparing"]
 __all__ = ["Case", "Constraint", "Contract", "read_cases", "write_cases"]
 __all__ += ["Agreement", "Choices", "Disagreement", "Lock", "agreement", "check_frozen", "draft", "freeze"]

@@ -13,9 +13,8 @@ from rewriteguard.errors import InputError
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.errors import ConditionsError
 from rewriteguard.evaluation.figure import plain
-from rewriteguard.evaluation.release.classes import groups_of
 from rewriteguard.evaluation.release.policy_file import policy_file
-from rewriteguard.evaluation.release.release import ReleaseDecision, is_accepted, releases
+from rewriteguard.evaluation.release.release import ReleaseDecision, groups_of, is_accepted, releases
 from rewriteguard.evaluation.release.rules import Rules
 from rewriteguard.evaluation.run.conditions import Conditions
 from rewriteguard.evaluation.run.fingerprint import digest
@@ -24,14 +23,13 @@ from rewriteguard.evaluation.run.outcome import Outcome
 from rewriteguard.evaluation.run.run import Progress, outcomes
 from rewriteguard.evaluation.run.search import Corpus
 from rewriteguard.evaluation.run.setup import K, Settings, Setup
-from rewriteguard.evaluation.score.assemble import assemble, unknown_words
-from rewriteguard.evaluation.score.results import Group, Results
+from rewriteguard.evaluation.score.assemble import assemble, missing_words
+from rewriteguard.evaluation.score.results import Group, MissingWords, Results
 from rewriteguard.evaluation.score.runs import should_ask
 from rewriteguard.policy.policy import Policy
 
 JOURNAL = "run.jsonl"
 RULES = "rules.sha256"
-_WORDS = 200  # unknown words of a rewriter that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +59,11 @@ class Evaluation:
         """Whether every class of every rewriter is released in one of the ways that the rules accept."""
         return is_accepted(self.decisions, self.rules)
 
+    @property
+    def held_fixed(self) -> dict[str, Any]:
+        """The conditions with the hash of the rules, as plain JSON values."""
+        return {**self.conditions.to_dict(), "rules": self.rules.hash}
+
     def policy_of(self, rewriter: str) -> str:
         """The policy file that applies the decisions about a rewriter, for `Policy.load`."""
         return policy_file(rewriter, self.decisions, self.rules, digest(self.conditions.to_dict()), self.policy)
@@ -71,7 +74,7 @@ class Evaluation:
             "accepted": self.accepted,
             "results": self.results.to_dict(),
             "releases": [each.to_dict() for each in self.decisions],
-            "conditions": {**self.conditions.to_dict(), "rules": self.rules.hash},
+            "conditions": self.held_fixed,
             "members": [plain(each) for each in self.groups],
         }
 
@@ -163,15 +166,8 @@ def _fix(rules: Rules, path: Path) -> None:
         )
 
 
-def _unknown(search: Any, cases: tuple[Case, ...], found: Iterable[Outcome]) -> dict[str, Any] | None:
+def _unknown(search: Any, cases: tuple[Case, ...], found: Iterable[Outcome]) -> dict[str, MissingWords] | None:
     """The words of the rewrites that no document holds, by rewriter; None where the search does not tell its words."""
     if not isinstance(search, Corpus) or not (known := search.vocabulary()):
         return None
-    return {
-        label: {
-            "size": words.size,
-            "passed_over": words.passed_over,
-            "words": [each.to_dict() for each in words.most_frequent()[:_WORDS]],
-        }
-        for label, words in unknown_words(known, cases, found).items()
-    }
+    return missing_words(known, cases, found)

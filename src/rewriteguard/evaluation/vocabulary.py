@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 from unicodedata import normalize
 
 from rewriteguard.errors import InputError
@@ -36,10 +36,6 @@ class UnknownWord(Generic[P]):
     by_user: int = 0
     places: list[P] = field(default_factory=list)
     example: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The word as JSON values, as far as the places are."""
-        return asdict(self)
 
 
 class UnknownWords(Generic[P]):

@@ -1,4 +1,4 @@
-"""Writes pages: one HTML file that asks for nothing else, whatever words it shows (extra `report`)."""
+"""Writes templates, and pages: one HTML file that asks for nothing else, whatever words it shows (extra `report`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import rewriteguard
-from rewriteguard.report.table import percent
+from rewriteguard.report.table import many, percent, worded
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -29,20 +29,33 @@ def write_page(target: TextIO, name: str, values: Mapping[str, Any], filters: Ma
         filters: Further filters that the template uses.
     """
     script = _asset("base.js") + _asset(f"{name}.js")
-    pieces = (
-        _environment(filters)
-        .get_template(f"{name}.html.j2")
-        .generate(
-            version=rewriteguard.__version__,
-            style=Markup(_asset("base.css") + _asset(f"{name}.css")),
-            script=Markup(script),
-            script_hash=b64encode(sha256(script.encode()).digest()).decode(),
-            **values,
-        )
-    )
-    for piece in pieces:
-        # Half a surrogate pair is no text that a browser could show.
+    common = {
+        "version": rewriteguard.__version__,
+        "style": Markup(_asset("base.css") + _asset(f"{name}.css")),
+        "script": Markup(script),
+        "script_hash": b64encode(sha256(script.encode()).digest()).decode(),
+    }
+    write(target, f"{name}.html.j2", {**common, **values}, filters)
+
+
+def write(target: TextIO, template: str, values: Mapping[str, Any], filters: Mapping[str, Callable[..., Any]]) -> None:
+    """Writes what a template makes of the values; words are escaped in HTML alone."""
+    for piece in environment(filters).get_template(template).generate(values):
+        # Half a surrogate pair is no text that anything could show.
         target.write(piece.encode("utf-8", "replace").decode("utf-8"))
+
+
+def environment(filters: Mapping[str, Callable[..., Any]]) -> Environment:
+    """The templates, with the given filters beside those of every one."""
+    made = Environment(
+        loader=PackageLoader("rewriteguard.report"),
+        autoescape=lambda name: name is None or name.endswith(".html.j2"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update({"percent": percent, "worded": worded, "many": many, **filters})
+    return made
 
 
 def inert_json(value: Any) -> str:
@@ -50,18 +63,6 @@ def inert_json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").encode("utf-8", "backslashreplace").decode()
-
-
-def _environment(filters: Mapping[str, Callable[..., Any]]) -> Environment:
-    environment = Environment(
-        loader=PackageLoader("rewriteguard.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update({"percent": percent, **filters})
-    return environment
 
 
 def _asset(name: str) -> str:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rewriteguard.evaluation.figure import Figure
 
 _BREAK = re.compile(r"(?P<sign> , | ; | [ ]· ) [ ]", re.VERBOSE)
 _SHORT = 24  # characters of a part that is kept on one line
@@ -54,16 +58,7 @@ def tied(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A value between 0 and 1 and its interval, to be drawn beside the words that say it."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
+class BeforeAfter:
     """A share before and after, to be drawn as two points joined by a line."""
 
     before: float
@@ -87,7 +82,7 @@ class Cell:
         small: What is said beside it in small print, such as an interval.
         quoted: Whether the text is of the data, such as a label or a turn, and no word of the report.
         tone: A release or a verdict that colours the cell; the text says it too.
-        drawing: What the page draws; the words say it too.
+        drawing: What the page draws beside the words that say it too: a figure as a bar from 0 to 1, or a change.
         link: Where the page shows what the cell counts.
     """
 
@@ -95,7 +90,7 @@ class Cell:
     small: str = ""
     quoted: bool = False
     tone: str = ""
-    drawing: Bar | Change | None = None
+    drawing: Figure | BeforeAfter | None = None
     link: Link | None = None
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rewriteguard.evaluation.figure import Figure, plain
+from rewriteguard.evaluation.figure import plain
 from rewriteguard.evaluation.release.rules import CEILINGS, FLOORS, VETOES, Bounds, Measure
 from rewriteguard.evaluation.run.outcome import SHARED, Arm, Status
-from rewriteguard.evaluation.score.paired import Paired
 from rewriteguard.evaluation.score.results import ArmResult
-from rewriteguard.evaluation.score.scores import Clarification, Hit
+from rewriteguard.evaluation.score.scores import Paired
 
 # A rewrite that is fused with the turn's own results loses some requests too, and so does a search without any
 # rewriter: what counts there is whether it gains more than it loses.
@@ -91,25 +90,32 @@ def measured(arm: ArmResult, measure: Measure) -> tuple[float | None, int]:
     """
     scores, paired = arm.scores, arm.over_original
     if measure in VETOES:
-        hits = scores.forbidden if measure is Measure.FORBIDDEN else scores.unauthorised
-        return _requests(hits), scores.requests
-    if measure is Measure.EVIDENCE_RECALL:
-        return (paired.difference.low if _found(paired) else None, paired.difference.n) if paired else (None, 0)
-    if measure is Measure.REGRESSION:
-        return _share(paired.regression) if paired else (None, 0)
-    if measure is Measure.NET_LOSS:
-        return _net_loss(paired)
+        leaks = scores.forbidden if measure is Measure.FORBIDDEN else scores.unauthorised
+        return len({leak.case for leak in leaks}), scores.requests
+    if measure in (Measure.EVIDENCE_RECALL, Measure.REGRESSION, Measure.NET_LOSS):
+        return _against_original(paired, measure) if paired else (None, 0)
     if measure is Measure.FAILED:
         failed = scores.statuses.get(Status.ERROR, 0)
         return (failed / scores.requests if scores.requests else None), scores.requests
     if measure is Measure.CLARIFICATION:
-        return _right(scores.clarification)
-    figures = {
+        sides = (scores.clarification.asked, scores.clarification.not_asked)
+        n = sum(side.n for side in sides)
+        return (sum(side.count or 0 for side in sides) / n if n else None), n
+    figure = {
         Measure.CONSTRAINT_PRESERVATION: scores.preservation,
         Measure.CRITICAL_COMPLETENESS: scores.completeness,
         Measure.SUPPORTED_ANSWERS: scores.answers,
-    }
-    return _share(figures[measure])
+    }[measure]
+    return figure.value, figure.n
+
+
+def _against_original(paired: Paired, measure: Measure) -> tuple[float | None, int]:
+    if measure is Measure.REGRESSION:
+        return paired.regression.value, paired.regression.n
+    found, n = paired.both + paired.lost + paired.gained, paired.difference.n  # found: in either arm
+    if measure is Measure.EVIDENCE_RECALL:
+        return (paired.difference.low if found else None), n
+    return ((paired.lost - paired.gained) / n, n) if found else (None, 0)
 
 
 def _check(arm: ArmResult, measure: Measure, bounds: Bounds) -> Check | None:
@@ -127,34 +133,8 @@ def _check(arm: ArmResult, measure: Measure, bounds: Bounds) -> Check | None:
     return Check(arm.arm, measure, limit, value, n, None if value is None else value >= limit)
 
 
-def _net_loss(paired: Paired | None) -> tuple[float | None, int]:
-    if paired is None or not _found(paired):
-        return None, 0
-    return (paired.lost - paired.gained) / paired.difference.n, paired.difference.n
-
-
-def _found(paired: Paired) -> int:
-    """How many requests found evidence in either arm."""
-    return paired.both + paired.lost + paired.gained
-
-
-def _share(figure: Figure) -> tuple[float | None, int]:
-    return figure.value, figure.n
-
-
-def _right(clarification: Clarification) -> tuple[float | None, int]:
-    """The share of requests whose user was asked, or not, as the contract says."""
-    sides = (clarification.asked, clarification.not_asked)
-    n = sum(side.n for side in sides)
-    return (sum(side.count or 0 for side in sides) / n if n else None), n
-
-
-def _requests(hits: tuple[Hit, ...]) -> int:
-    return len({hit.case for hit in hits})
-
-
 @dataclass(frozen=True, slots=True)
-class Reason:
+class ReleaseReason:
     """Why a group is released as it is: a sentence, and a closed code such as `rewrite.regression`.
 
     The code is empty where the reason keeps no arm from being released.
@@ -196,12 +176,12 @@ class Held:
         )
 
     @property
-    def vetoes(self) -> tuple[Reason, ...]:
+    def vetoes(self) -> tuple[ReleaseReason, ...]:
         """The vetoes against it."""
         return tuple(_fault(check) for check in self.broken if check.measure in VETOES)
 
     @property
-    def faults(self) -> tuple[Reason, ...]:
+    def faults(self) -> tuple[ReleaseReason, ...]:
         """Why it does not pass; empty where it does, for which at least one bound has to have been measured."""
         if self.result is None:
             return (self._fault("not_run", "the arm was not run"),)
@@ -212,7 +192,7 @@ class Held:
         return ()
 
     @property
-    def no_gain(self) -> tuple[Reason, ...]:
+    def no_gain(self) -> tuple[ReleaseReason, ...]:
         """That it finds less than the search without a rewriter does on the same requests; empty where it does not."""
         pair = None if self.result is None else self.result.over_without
         if pair is None or pair.difference.value is None or pair.difference.value >= -_ROUNDING:
@@ -222,7 +202,7 @@ class Held:
         return (self._fault("no_gain", f"{text}: the model call brings nothing"),)
 
     @property
-    def harm(self) -> tuple[Reason, ...]:
+    def harm(self) -> tuple[ReleaseReason, ...]:
         """That it is worse than the search without a rewriter, or loses more requests than it gains."""
         value, n = measured(self.result, Measure.NET_LOSS) if self.result else (None, 0)
         limit = self.bounds.ceilings.get(Measure.NET_LOSS, 0.0)
@@ -231,7 +211,7 @@ class Held:
         return (*self.no_gain, _fault(Check(self.arm, Measure.NET_LOSS, limit, value, n, met=False)))
 
     @property
-    def asking(self) -> tuple[Reason, ...]:
+    def asking(self) -> tuple[ReleaseReason, ...]:
         """That asking the user was right more often than not; empty where it was not, or nothing was unresolved."""
         if self.result is None:
             return ()
@@ -240,11 +220,11 @@ class Held:
         if not clarification.asked.n or right <= wrong:
             return ()
         of = f"of {clarification.asked.n} unresolved requests"
-        return (Reason(f"{self.arm.value}: asking was right {right} times and wrong {wrong} times, {of}"),)
+        return (ReleaseReason(f"{self.arm.value}: asking was right {right} times and wrong {wrong} times, {of}"),)
 
-    def _fault(self, code: str, text: str) -> Reason:
-        return Reason(f"{self.arm.value}: {text}", f"{self.arm.value}.{code}")
+    def _fault(self, code: str, text: str) -> ReleaseReason:
+        return ReleaseReason(f"{self.arm.value}: {text}", f"{self.arm.value}.{code}")
 
 
-def _fault(check: Check) -> Reason:
-    return Reason(check.text, check.code)
+def _fault(check: Check) -> ReleaseReason:
+    return ReleaseReason(check.text, check.code)

@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.figure import plain
-from rewriteguard.evaluation.release.checks import Check, Held, Reason, measured, words_of
+from rewriteguard.evaluation.release.checks import Check, Held, ReleaseReason, measured, words_of
 from rewriteguard.evaluation.release.rules import VETOES, Bounds, Measure, Rules
 from rewriteguard.evaluation.run.outcome import Arm
-from rewriteguard.evaluation.score.results import ArmResult, GroupResult, Results
-from rewriteguard.policy.classes import REST, Release
+from rewriteguard.evaluation.score.results import ArmResult, Group, GroupResult, Results
+from rewriteguard.guard.guard import Guard
+from rewriteguard.policy.classes import REST, Release, first_class
 
 _FUSED = frozenset({Arm.GUARDED, Arm.WITHOUT})
 # What is searched under each release. A rewrite that ships is searched alone where the guard does not object; else the
@@ -60,6 +62,29 @@ class ReleaseDecision:
         """The decision as plain JSON values."""
         told: dict[str, Any] = plain(self)
         return {**told, "checks": [check.to_dict() for check in self.checks]}
+
+
+def class_of(case: Case, rules: Rules, guard: Guard) -> str:
+    """The name of the class of the rules that a case belongs to; `everything else` where it belongs to none.
+
+    The guard has to be the one that production uses: its extractors and its history window decide too.
+    """
+    found = first_class(rules.classes, guard.traits(case.original, case.history))
+    return REST if found is None else found.name
+
+
+def groups_of(cases: Iterable[Case], rules: Rules, guard: Guard) -> tuple[Group, ...]:
+    """The classes in the order of the rules, then the requests of no class, then the slices by name.
+
+    A class without a case is there too, with no cases.
+    """
+    known = tuple(cases)
+    classes = {each.id: class_of(each, rules, guard) for each in known}
+    names = [each.name for each in rules.classes] + [REST]
+    grouped = [Group(name, tuple(id_ for id_, of in classes.items() if of == name), enforced=True) for name in names]
+    slices = sorted({name for each in known for name in each.slices})
+    grouped += [Group(name, tuple(each.id for each in known if name in each.slices), enforced=False) for name in slices]
+    return tuple(grouped)
 
 
 def releases(
@@ -137,7 +162,7 @@ def release_of(
     return ReleaseDecision(rewriter, group.name, group.enforced, group.requests, release, texts, codes, checks)
 
 
-_Found = tuple[Release, tuple[Reason, ...]]
+_Found = tuple[Release, tuple[ReleaseReason, ...]]
 _HOLDS = "every bound holds"
 
 
@@ -151,14 +176,14 @@ def _of_rewriter(rewriter: str, results: Results, rules: Rules, *, several: bool
         yield release_of(rewriter, group, bounds, results.arms, several=several)
 
 
-def _with_enough(alone: Held, guarded: Held, obstacles: tuple[Reason, ...]) -> _Found:
+def _with_enough(alone: Held, guarded: Held, obstacles: tuple[ReleaseReason, ...]) -> _Found:
     """The widest release for which the arms pass; the obstacles keep a rewriter from shipping that would."""
     faults = (*alone.faults, *obstacles)
     if not (faults or guarded.vetoes or guarded.result is None):
-        return Release.SHIP, (Reason(f"{alone.arm.value}: {_HOLDS}"),)
+        return Release.SHIP, (ReleaseReason(f"{alone.arm.value}: {_HOLDS}"),)
     if guarded.no_gain:
         return Release.FALL_BACK, (*guarded.no_gain, *faults)
-    holds = Reason(f"{guarded.arm.value}: {_HOLDS}")
+    holds = ReleaseReason(f"{guarded.arm.value}: {_HOLDS}")
     if not guarded.faults and guarded.asking:
         return Release.CLARIFY, (holds, *guarded.asking, *faults)
     if not guarded.faults:
@@ -170,7 +195,7 @@ def _with_enough(alone: Held, guarded: Held, obstacles: tuple[Reason, ...]) -> _
 
 def _with_few(few: str, guarded: Held, everywhere: Held) -> _Found:
     """Nothing ships; hedged search applies where it does no harm here, and on all requests is not worse either."""
-    small = Reason(few, "minimum")
+    small = ReleaseReason(few, "minimum")
     vetoes = tuple(dict.fromkeys((*guarded.vetoes, *everywhere.vetoes)))
     if vetoes or guarded.harm:
         return Release.FALL_BACK, (small, *vetoes, *guarded.harm)
@@ -196,17 +221,17 @@ def _too_few(arm: ArmResult | None, bounds: Bounds) -> str:
     return ""
 
 
-def _beside(group: GroupResult, rewriter: str, *, several: bool) -> tuple[Reason, ...]:
+def _beside(group: GroupResult, rewriter: str, *, several: bool) -> tuple[ReleaseReason, ...]:
     """That the rewriter gives several queries for a turn; empty where it gives one."""
     expanded = any(
         each.arm == Arm.EXPANDED and each.rewriter == rewriter and each.scores.requests for each in group.arms
     )
     if not (several or expanded):
         return ()
-    return (Reason("rewrite: its queries are several, and are searched beside the turn", "rewrite.several"),)
+    return (ReleaseReason("rewrite: its queries are several, and are searched beside the turn", "rewrite.several"),)
 
 
-def _leaks(without: Held) -> tuple[Reason, ...]:
+def _leaks(without: Held) -> tuple[ReleaseReason, ...]:
     """That documents which must not come back do so without a rewriter too, which is for the scope to solve."""
     note = "it happens without the rewriter too: limit the search"
     return tuple(replace(each, text=f"{each.text}; {note}") for each in without.vetoes)

@@ -1,4 +1,14 @@
-"""Whether a query keeps a constraint: by words that mean there what they mean in the conversation, or by tokens.
+"""What queries make of a contract: which of its clauses they keep, alter, drop or add to.
+
+| clause | holds where |
+|---|---|
+| constraint | a query says what it means in the conversation, as words or as tokens |
+| must_preserve | the words stand in a query as they are written, letter case included |
+| forbidden_assumption | no query has the words, unless an allowed expansion or the turn itself has them |
+
+Several queries are judged by their union: one of them has to keep a clause. Tokens are those that `Guard.extract`
+finds. They are equal where the guard takes them for the same: a relative period and its dates by the contract's
+reference date. A constraint is kept by its tokens, or by the words of one of its forms:
 
 | where a form stands in the query as words | it is kept where |
 |---|---|
@@ -9,16 +19,6 @@
 A form of one word that is short or all capitals has to stand in its own case: "US" is not "us". What a query denies
 ("not yet approved") is not kept, unless the user denies something too. A longer name ("Barack Obama") keeps a name
 where the conversation says it. Topics are kept by their words alone: a stand-alone query joins them to others.
-
-| clause | holds where |
-|---|---|
-| constraint | a query says what it means in the conversation, as words or as tokens; see `keeping` |
-| must_preserve | the words stand in a query as they are written, letter case included |
-| forbidden_assumption | no query has the words, unless an allowed expansion or the turn itself has them |
-
-Tokens are those that `Guard.extract` finds. They are equal where the guard takes them for the same: a relative period
-and its dates by the contract's reference date. Several queries are judged by their union: one of them has to keep a
-clause.
 """
 
 from __future__ import annotations
@@ -37,232 +37,15 @@ from rewriteguard.extract.time.value import interval
 from rewriteguard.language.normal import normalise
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
-_POSSESSIVE = re.compile(r"(?<=\w)'s\b | (?<=s)'(?!\w)", re.VERBOSE)
 Extract = Callable[[str], Sequence[ProtectedToken]]
 """Finds the protected tokens of a text, as `Guard.extract` does."""
-Group = tuple[ProtectedToken, ...]
+Tokens = tuple[ProtectedToken, ...]
 Span = tuple[int, int]
+_POSSESSIVE = re.compile(r"(?<=\w)'s\b | (?<=s)'(?!\w)", re.VERBOSE)
 # A word of these is one only in its grammatical place, which the extractor knows.
 _GRAMMATICAL = frozenset({Kind.NEGATION, Kind.MODALITY, Kind.QUANTIFIER, Kind.ANSWER_TYPE})
 _SHORT = 3  # letters up to which a name may also be a common word: US, IT, WHO, May
 _BETWEEN = 1  # words between a negation and what it denies: "not yet approved", "not in 2023"
-
-
-@lru_cache(maxsize=65_536)
-def folded(text: str) -> str:
-    """The text in lower case, without accents and possessive endings, with single spaces."""
-    return bare(text.casefold())
-
-
-@lru_cache(maxsize=65_536)
-def bare(text: str) -> str:
-    """The text in its own case, without accents and possessive endings, with single spaces."""
-    plain = unicodedata.normalize("NFKD", normalise(text).text)
-    letters = "".join(character for character in plain if not unicodedata.combining(character))
-    return " ".join(_POSSESSIVE.sub("", letters).split())
-
-
-@lru_cache(maxsize=65_536)
-def spaced(text: str) -> str:
-    """The text as written, in NFKC with straight quotes and single spaces."""
-    return " ".join(normalise(text).text.split())
-
-
-def stands(form: str, text: str) -> bool:
-    """Whether the words of `form` stand in `text` as whole words; both in one of the forms above.
-
-    "approved" does not stand in "non-approved", "2023" not in "2023-07", "5" not in "5.2" and "10" not in "10 %".
-    """
-    return bool(form) and form in text and _as_words(form).search(text) is not None
-
-
-def places(form: str, text: str) -> list[tuple[int, int]]:
-    """Where the words of `form` stand in `text`; half-open offsets."""
-    return [match.span() for match in _as_words(form).finditer(text)] if form and form in text else []
-
-
-def without(form: str, text: str) -> str:
-    """`text` with a gap where the words of `form` stand."""
-    return _as_words(form).sub(" | ", text) if form and form in text else text
-
-
-@lru_cache(maxsize=65_536)
-def _as_words(form: str) -> re.Pattern[str]:
-    return re.compile(
-        rf"""
-        (?<! [\w$€£] ) (?<! \w[-@] ) (?<! \d[./,:] )
-        {re.escape(form)}
-        (?! \w | [-@]\w | [./,:]\d | [ ]?% )
-        """,
-        re.VERBOSE,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """What a constraint means in its conversation.
-
-    Attributes:
-        constraint: The constraint.
-        forms: Each of its forms with the groups of tokens that it stands for: one group for each place where it
-            stands in the conversation, and what it says by itself. No groups where nothing was read in it.
-        facts: The contract's reference date.
-        told: The words of the conversation.
-        denies: Whether the user denies anything.
-    """
-
-    constraint: Constraint
-    forms: tuple[tuple[str, tuple[Group, ...]], ...]
-    facts: Facts
-    told: str
-    denies: bool
-
-    @property
-    def tokens(self) -> Iterator[ProtectedToken]:
-        """All tokens that a form stands for."""
-        return (token for _, groups in self.forms for group in groups for token in group)
-
-
-def meaning_of(constraint: Constraint, case: Case, facts: Facts, extract: Extract) -> Meaning:
-    """What a constraint means in its conversation: in the turn, else in what the user said last, else by itself."""
-    users = [text for role, text in reversed(case.history) if role == "user"]
-    others = [text for role, text in reversed(case.history) if role != "user"]
-    texts = (case.original, *users, *others)
-    kind = constraint.kind
-    forms = [(constraint.text, _said(kind, constraint.text, texts, extract) or _alone(kind, constraint.text, extract))]
-    # Whoever wrote another form vouches for what it says by itself, also where the conversation says more.
-    forms += [(form, _said(kind, form, texts, extract) + _alone(kind, form, extract)) for form in constraint.forms]
-    return Meaning(
-        constraint,
-        tuple(forms),
-        facts,
-        folded(" | ".join(texts)),
-        any(of_kind(Kind.NEGATION, text, extract) for text in (case.original, *users)),
-    )
-
-
-def keeps(meaning: Meaning, query: str, extract: Extract) -> bool:
-    """Whether a query says what a constraint means."""
-    kind = meaning.constraint.kind
-    if any(_stands(meaning, form, groups, query, extract) for form, groups in meaning.forms):
-        return True
-    found = [
-        token
-        for token in of_kind(kind, query, extract)
-        if not _is_denied(meaning, _span(token, query, folded), query, folded, extract)
-    ]
-    if any(
-        all(any(equal(ours, theirs, meaning.facts) for theirs in found) for ours in group)
-        for _, groups in meaning.forms
-        for group in groups
-    ):
-        return True
-    return kind is Kind.ANSWER_TYPE and _is_paraphrased(meaning, query, extract)
-
-
-def equal(ours: ProtectedToken, theirs: ProtectedToken, facts: Facts) -> bool:
-    """Whether a token of a query says what one of the conversation says, or that and more."""
-    if same_for(ours.kind)(ours, theirs, facts) in (Match.SAME, Match.NARROWER):
-        return True
-    if ours.kind is Kind.TIME:
-        return (start := _start(ours)) is not None and start == _start(theirs)
-    return ours.kind is Kind.ENTITY and (_is_acronym(ours, theirs) or _is_acronym(theirs, ours))
-
-
-def of_kind(kind: Kind, text: str, extract: Extract) -> list[ProtectedToken]:
-    """The tokens of one kind in a text."""
-    return [token for token in extract(text) if token.kind is kind]
-
-
-def _said(kind: Kind, form: str, texts: Sequence[str], extract: Extract) -> tuple[Group, ...]:
-    """The tokens of each place where a form stands in the first of the texts that has tokens there."""
-    view = _view(form)
-    for text in texts:
-        tokens = of_kind(kind, text, extract)
-        spans = places(view(form), view(text)) if tokens else []
-        groups = [tuple(token for token in tokens if _overlap(_span(token, text, view), span)) for span in spans]
-        if any(groups):
-            return tuple(filter(None, groups))
-    return ()
-
-
-def _alone(kind: Kind, form: str, extract: Extract) -> tuple[Group, ...]:
-    """The tokens of a form by itself, where a negation without anything it negates says nothing."""
-    tokens = tuple(token for token in of_kind(kind, form, extract) if kind is not Kind.NEGATION or token.value)
-    return (tokens,) if tokens else ()
-
-
-def _stands(meaning: Meaning, form: str, groups: Sequence[Group], query: str, extract: Extract) -> bool:
-    kind, view = meaning.constraint.kind, _view(form)
-    for span in places(view(form), view(query)):
-        if _is_denied(meaning, span, query, view, extract):
-            continue
-        tokens = [(token, _span(token, query, view)) for token in of_kind(kind, query, extract)]
-        on = [(token, at) for token, at in tokens if _overlap(at, span)]
-        if kind is Kind.TOPIC or (not on and not (groups and kind in _GRAMMATICAL)):
-            return True
-        if on and all(_fits(meaning, groups, token, at, span) for token, at in on):
-            return True
-    return False
-
-
-def _fits(meaning: Meaning, groups: Sequence[Group], token: ProtectedToken, at: Span, span: Span) -> bool:
-    """Whether a token on the words of a form says what the form means."""
-    if any(equal(ours, token, meaning.facts) for ours in meaning.tokens):
-        return True
-    if token.kind is Kind.ENTITY and stands(folded(token.text), meaning.told):
-        return True
-    return not groups and span[0] <= at[0] and at[1] <= span[1]
-
-
-def _is_denied(meaning: Meaning, span: Span, query: str, view: Callable[[str], str], extract: Extract) -> bool:
-    kind = meaning.constraint.kind
-    if meaning.denies or kind in (Kind.NEGATION, Kind.ANSWER_TYPE):
-        return False
-    text = view(query)
-    for negation in of_kind(Kind.NEGATION, query, extract):
-        start, end = _span(negation, query, view)
-        before, after = text[end : span[0]], text[span[1] : start]
-        if end <= span[0] and len(before.split()) <= _BETWEEN and before.replace(" ", "a").isalnum():
-            return True
-        if kind is Kind.MODALITY and span[1] <= start and not after.strip():
-            return True
-    return False
-
-
-def _is_paraphrased(meaning: Meaning, query: str, extract: Extract) -> bool:
-    """Whether other words ask for the kind of answer, as "the price" does; question words were read as tokens."""
-    text = folded(query)
-    phrases = (" ".join(words) for token in meaning.tokens for words in answer_type.paraphrases(token.value))
-    return any(stands(phrase, text) and not of_kind(Kind.ANSWER_TYPE, phrase, extract) for phrase in phrases)
-
-
-def _view(form: str) -> Callable[[str], str]:
-    is_cased = form.isalpha() and form != form.lower() and (len(form) <= _SHORT or form.isupper())
-    return bare if is_cased else folded
-
-
-def _span(token: ProtectedToken, text: str, view: Callable[[str], str]) -> Span:
-    start = len(view(text[: token.start] + "x")) - 1
-    return start, start + len(view(token.text))
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one[0] < other[1] and other[0] < one[1]
-
-
-def _start(token: ProtectedToken) -> object:
-    """The first day of a period without an end: after 2021 is since 2022."""
-    days = interval(token.value)
-    if days is None or token.relation not in ("after", "since"):
-        return None
-    return days[1] if token.relation == "after" else days[0]
-
-
-def _is_acronym(one: ProtectedToken, other: ProtectedToken) -> bool:
-    """Whether the first name is the initials of the other: "R.I." of "Rhode Island"."""
-    letters, words = one.text.replace(".", ""), other.value.split()
-    return letters.isupper() and len(words) > 1 and letters.casefold() == "".join(word[0] for word in words)
 
 
 class Fate(StrEnum):
@@ -363,3 +146,220 @@ def _other(kind: Kind, query: str, case: Case, contract: Contract, extract: Extr
         if not known and not any(stands(folded(token.text), folded(text)) for text in (case.original, *texts)):
             return token
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a constraint means in its conversation.
+
+    Attributes:
+        constraint: The constraint.
+        forms: Each of its forms with the groups of tokens that it stands for: one group for each place where it
+            stands in the conversation, and what it says by itself. No groups where nothing was read in it.
+        facts: The contract's reference date.
+        told: The words of the conversation.
+        denies: Whether the user denies anything.
+    """
+
+    constraint: Constraint
+    forms: tuple[tuple[str, tuple[Tokens, ...]], ...]
+    facts: Facts
+    told: str
+    denies: bool
+
+    @property
+    def tokens(self) -> Iterator[ProtectedToken]:
+        """All tokens that a form stands for."""
+        return (token for _, groups in self.forms for group in groups for token in group)
+
+
+def meaning_of(constraint: Constraint, case: Case, facts: Facts, extract: Extract) -> Meaning:
+    """What a constraint means in its conversation: in the turn, else in what the user said last, else by itself."""
+    users = [text for role, text in reversed(case.history) if role == "user"]
+    others = [text for role, text in reversed(case.history) if role != "user"]
+    texts = (case.original, *users, *others)
+    kind = constraint.kind
+    forms = [(constraint.text, _said(kind, constraint.text, texts, extract) or _alone(kind, constraint.text, extract))]
+    # Whoever wrote another form vouches for what it says by itself, also where the conversation says more.
+    forms += [(form, _said(kind, form, texts, extract) + _alone(kind, form, extract)) for form in constraint.forms]
+    return Meaning(
+        constraint,
+        tuple(forms),
+        facts,
+        folded(" | ".join(texts)),
+        any(of_kind(Kind.NEGATION, text, extract) for text in (case.original, *users)),
+    )
+
+
+def keeps(meaning: Meaning, query: str, extract: Extract) -> bool:
+    """Whether a query says what a constraint means."""
+    kind = meaning.constraint.kind
+    if any(_stands(meaning, form, groups, query, extract) for form, groups in meaning.forms):
+        return True
+    found = [
+        token
+        for token in of_kind(kind, query, extract)
+        if not _is_denied(meaning, _span(token, query, folded), query, folded, extract)
+    ]
+    if any(
+        all(any(equal(ours, theirs, meaning.facts) for theirs in found) for ours in group)
+        for _, groups in meaning.forms
+        for group in groups
+    ):
+        return True
+    return kind is Kind.ANSWER_TYPE and _is_paraphrased(meaning, query, extract)
+
+
+def equal(ours: ProtectedToken, theirs: ProtectedToken, facts: Facts) -> bool:
+    """Whether a token of a query says what one of the conversation says, or that and more."""
+    if same_for(ours.kind)(ours, theirs, facts) in (Match.SAME, Match.NARROWER):
+        return True
+    if ours.kind is Kind.TIME:
+        return (start := _start(ours)) is not None and start == _start(theirs)
+    return ours.kind is Kind.ENTITY and (_is_acronym(ours, theirs) or _is_acronym(theirs, ours))
+
+
+def of_kind(kind: Kind, text: str, extract: Extract) -> list[ProtectedToken]:
+    """The tokens of one kind in a text."""
+    return [token for token in extract(text) if token.kind is kind]
+
+
+def _said(kind: Kind, form: str, texts: Sequence[str], extract: Extract) -> tuple[Tokens, ...]:
+    """The tokens of each place where a form stands in the first of the texts that has tokens there."""
+    view = _view(form)
+    for text in texts:
+        tokens = of_kind(kind, text, extract)
+        spans = places(view(form), view(text)) if tokens else []
+        groups = [tuple(token for token in tokens if _overlap(_span(token, text, view), span)) for span in spans]
+        if any(groups):
+            return tuple(filter(None, groups))
+    return ()
+
+
+def _alone(kind: Kind, form: str, extract: Extract) -> tuple[Tokens, ...]:
+    """The tokens of a form by itself, where a negation without anything it negates says nothing."""
+    tokens = tuple(token for token in of_kind(kind, form, extract) if kind is not Kind.NEGATION or token.value)
+    return (tokens,) if tokens else ()
+
+
+def _stands(meaning: Meaning, form: str, groups: Sequence[Tokens], query: str, extract: Extract) -> bool:
+    kind, view = meaning.constraint.kind, _view(form)
+    for span in places(view(form), view(query)):
+        if _is_denied(meaning, span, query, view, extract):
+            continue
+        tokens = [(token, _span(token, query, view)) for token in of_kind(kind, query, extract)]
+        on = [(token, at) for token, at in tokens if _overlap(at, span)]
+        if kind is Kind.TOPIC or (not on and not (groups and kind in _GRAMMATICAL)):
+            return True
+        if on and all(_fits(meaning, groups, token, at, span) for token, at in on):
+            return True
+    return False
+
+
+def _fits(meaning: Meaning, groups: Sequence[Tokens], token: ProtectedToken, at: Span, span: Span) -> bool:
+    """Whether a token on the words of a form says what the form means."""
+    if any(equal(ours, token, meaning.facts) for ours in meaning.tokens):
+        return True
+    if token.kind is Kind.ENTITY and stands(folded(token.text), meaning.told):
+        return True
+    return not groups and span[0] <= at[0] and at[1] <= span[1]
+
+
+def _is_denied(meaning: Meaning, span: Span, query: str, view: Callable[[str], str], extract: Extract) -> bool:
+    kind = meaning.constraint.kind
+    if meaning.denies or kind in (Kind.NEGATION, Kind.ANSWER_TYPE):
+        return False
+    text = view(query)
+    for negation in of_kind(Kind.NEGATION, query, extract):
+        start, end = _span(negation, query, view)
+        before, after = text[end : span[0]], text[span[1] : start]
+        if end <= span[0] and len(before.split()) <= _BETWEEN and before.replace(" ", "a").isalnum():
+            return True
+        if kind is Kind.MODALITY and span[1] <= start and not after.strip():
+            return True
+    return False
+
+
+def _is_paraphrased(meaning: Meaning, query: str, extract: Extract) -> bool:
+    """Whether other words ask for the kind of answer, as "the price" does; question words were read as tokens."""
+    text = folded(query)
+    phrases = (" ".join(words) for token in meaning.tokens for words in answer_type.paraphrases(token.value))
+    return any(stands(phrase, text) and not of_kind(Kind.ANSWER_TYPE, phrase, extract) for phrase in phrases)
+
+
+def _view(form: str) -> Callable[[str], str]:
+    is_cased = form.isalpha() and form != form.lower() and (len(form) <= _SHORT or form.isupper())
+    return bare if is_cased else folded
+
+
+def _span(token: ProtectedToken, text: str, view: Callable[[str], str]) -> Span:
+    start = len(view(text[: token.start] + "x")) - 1
+    return start, start + len(view(token.text))
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _start(token: ProtectedToken) -> object:
+    """The first day of a period without an end: after 2021 is since 2022."""
+    days = interval(token.value)
+    if days is None or token.relation not in ("after", "since"):
+        return None
+    return days[1] if token.relation == "after" else days[0]
+
+
+def _is_acronym(one: ProtectedToken, other: ProtectedToken) -> bool:
+    """Whether the first name is the initials of the other: "R.I." of "Rhode Island"."""
+    letters, words = one.text.replace(".", ""), other.value.split()
+    return letters.isupper() and len(words) > 1 and letters.casefold() == "".join(word[0] for word in words)
+
+
+@lru_cache(maxsize=65_536)
+def folded(text: str) -> str:
+    """The text in lower case, without accents and possessive endings, with single spaces."""
+    return bare(text.casefold())
+
+
+@lru_cache(maxsize=65_536)
+def bare(text: str) -> str:
+    """The text in its own case, without accents and possessive endings, with single spaces."""
+    plain = unicodedata.normalize("NFKD", normalise(text).text)
+    letters = "".join(character for character in plain if not unicodedata.combining(character))
+    return " ".join(_POSSESSIVE.sub("", letters).split())
+
+
+@lru_cache(maxsize=65_536)
+def spaced(text: str) -> str:
+    """The text as written, in NFKC with straight quotes and single spaces."""
+    return " ".join(normalise(text).text.split())
+
+
+def stands(form: str, text: str) -> bool:
+    """Whether the words of `form` stand in `text` as whole words; both in one of the forms above.
+
+    "approved" does not stand in "non-approved", "2023" not in "2023-07", "5" not in "5.2" and "10" not in "10 %".
+    """
+    return bool(form) and form in text and _as_words(form).search(text) is not None
+
+
+def places(form: str, text: str) -> list[tuple[int, int]]:
+    """Where the words of `form` stand in `text`; half-open offsets."""
+    return [match.span() for match in _as_words(form).finditer(text)] if form and form in text else []
+
+
+def without(form: str, text: str) -> str:
+    """`text` with a gap where the words of `form` stand."""
+    return _as_words(form).sub(" | ", text) if form and form in text else text
+
+
+@lru_cache(maxsize=65_536)
+def _as_words(form: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"""
+        (?<! [\w$€£] ) (?<! \w[-@] ) (?<! \d[./,:] )
+        {re.escape(form)}
+        (?! \w | [-@]\w | [./,:]\d | [ ]?% )
+        """,
+        re.VERBOSE,
+    )

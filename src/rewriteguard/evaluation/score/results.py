@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from rewriteguard.evaluation.figure import Figure, plain
-from rewriteguard.evaluation.score.paired import Paired
-from rewriteguard.evaluation.score.scores import Scores
+from rewriteguard.evaluation.score.scores import Paired, Scores
+from rewriteguard.evaluation.vocabulary import UnknownWord
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +174,21 @@ class TurnRow:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingWords:
+    """What the rewrites of one rewriter say that no document does.
+
+    Attributes:
+        size: The number of words in the vocabulary of the documents.
+        passed_over: How often a further word was met and not counted, since there were too many.
+        words: The words, those of the most rewrites first; their places are the ids of cases.
+    """
+
+    size: int
+    passed_over: int
+    words: tuple[UnknownWord[str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """What was measured.
 
@@ -193,7 +208,7 @@ class Results:
         constraints: The constraint matrix: one row for each clause of each contract, arm and rewriter.
         kinds: The same counted by kind; empty where there are no contracts.
         turns: Recall by the place of the turn.
-        vocabulary: What the rewrites say that no document does; None where nobody looked.
+        vocabulary: What the rewrites say that no document does, by rewriter; None where nobody looked.
     """
 
     k: int
@@ -210,7 +225,7 @@ class Results:
     constraints: tuple[ConstraintRow, ...]
     kinds: tuple[KindRow, ...]
     turns: tuple[TurnRow, ...]
-    vocabulary: Mapping[str, Any] | None = field(default=None)
+    vocabulary: Mapping[str, MissingWords] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The results as plain JSON values."""

@@ -55,88 +55,12 @@ class Measured:
         return self.recall > 0
 
 
-def measured(cases: Iterable[Case], outcomes: Mapping[str, Outcome], k: int) -> dict[str, Measured]:
-    """What one arm found, by the id of the case, in the order of the cases: the figures by intention to treat.
-
-    | request | here |
-    |---|---|
-    | without relevant ids, or without an outcome | left out, never 0 |
-    | results | measured |
-    | found nothing (`empty`) or failed (`error`) | 0: the user got nothing; `Scores.statuses` counts it apart |
-    | user asked, and the contract has several readings | left out: it was right to ask |
-    | user asked, and the contract does not say so | 0: the search that the turn allowed was not made |
-
-    Figures of the searches alone are those of the requests whose status is in `SEARCHED`.
-
-    Args:
-        cases: The requests.
-        outcomes: What the arm did, by the id of the case.
-        k: How many results count.
-    """
-    judged = {case.id: case for case in cases if case.relevant and case.id in outcomes}
-    counted = {name: case for name, case in judged.items() if not asked_rightly(case, outcomes[name])}
-    if not counted:
-        return {}
-    names = {str(at): name for at, name in enumerate(counted)}
-    qrels = {at: dict.fromkeys(counted[name].relevant, 1) for at, name in names.items()}
-    runs = {at: _ranked(outcomes[name], k) for at, name in names.items()}
-    fields = {R @ k: "recall", nDCG @ k: "ndcg", RR @ k: "mrr"}
-    found = dict.fromkeys(counted, Measured())
-    for metric in ir_measures.iter_calc(list(fields), qrels, runs):
-        name = names[metric.query_id]
-        found[name] = replace(found[name], **{fields[metric.measure]: float(metric.value)})
-    return found
-
-
-def should_ask(case: Case) -> bool | None:
-    """Whether the contract says that the turn has several readings, so that the user should be asked; None without."""
-    contract = case.contract
-    return None if contract is None else bool(contract.unresolved) or len(contract.readings) > 1
-
-
-def asked_rightly(case: Case, outcome: Outcome) -> bool:
-    """Whether the user was asked instead of a search, as the contract says."""
-    return outcome.status is Status.CLARIFIED and should_ask(case) is True
-
-
-def _ranked(outcome: Outcome, k: int) -> dict[str, float]:
-    """The first k documents, each once, with scores that keep their order."""
-    return {item: -float(rank) for rank, item in enumerate(dict.fromkeys(outcome.results[:k]))}
-
-
 class Stage(StrEnum):
     """The stages of a request, first to last."""
 
     REWRITE = "rewrite"
     RETRIEVAL = "retrieval"
     GENERATION = "generation"
-
-
-def first_break(
-    case: Case, outcome: Outcome, measured: Measured | None, clauses: Sequence[Clause], answerable: bool
-) -> Stage | None:
-    """The first stage at which the request broke; None where it did not fail, or nobody can say.
-
-    Args:
-        case: The request.
-        outcome: What the arm did.
-        measured: What its results are worth; None where nothing was to be found.
-        clauses: What its queries made of the contract.
-        answerable: Whether the original or the human rewrite found a relevant document.
-    """
-    if outcome.status is Status.ERROR:
-        return Stage(outcome.stage or Stage.RETRIEVAL)
-    if outcome.status is Status.CLARIFIED:
-        needless = should_ask(case) is False or measured is not None
-        return Stage.REWRITE if needless else None
-    if measured is None or measured.found:
-        unanswered = outcome.supported is False or outcome.stage == Stage.GENERATION
-        return Stage.GENERATION if unanswered else None
-    if not answerable or outcome.arm in SHARED:
-        return Stage.RETRIEVAL
-    lost = not all(clause.held for clause in clauses)
-    failed = outcome.rewrite is None or outcome.stage == Stage.REWRITE
-    return Stage.REWRITE if lost or failed or not clauses else Stage.RETRIEVAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +112,6 @@ def arm_runs(cases: Sequence[Case], outcomes: Sequence[Outcome], k: int, extract
     return [_run(cases, (*key, k), by_arm[key], values[key], answerable, read_once) for key in arms]
 
 
-def was_asked(outcome: Outcome) -> bool:
-    """Whether a rewriter was asked, also where it failed."""
-    return outcome.rewrite is not None or (outcome.arm not in SHARED and outcome.stage == Stage.REWRITE)
-
-
 def _run(
     cases: Sequence[Case],
     key: tuple[str, Arm, int],
@@ -211,9 +130,90 @@ def _run(
         found = () if asked_rightly(case, outcome) else clauses(case, outcome.queries, extract)
         if found:
             judged[case.id] = found
-        if was_asked(outcome) and (alone := clauses(case, (outcome.rewrite or "").splitlines(), extract)):
+        if _was_asked(outcome) and (alone := clauses(case, (outcome.rewrite or "").splitlines(), extract)):
             own[case.id] = alone
         stage = first_break(case, outcome, values.get(case.id), found, case.id in answerable)
         if stage is not None:
             stages[case.id] = stage
     return ArmRun(*key, outcomes, values, judged, own, stages)
+
+
+def _was_asked(outcome: Outcome) -> bool:
+    """Whether a rewriter was asked, also where it failed."""
+    return outcome.rewrite is not None or (outcome.arm not in SHARED and outcome.stage == Stage.REWRITE)
+
+
+def measured(cases: Iterable[Case], outcomes: Mapping[str, Outcome], k: int) -> dict[str, Measured]:
+    """What one arm found, by the id of the case, in the order of the cases: the figures by intention to treat.
+
+    | request | here |
+    |---|---|
+    | without relevant ids, or without an outcome | left out, never 0 |
+    | results | measured |
+    | found nothing (`empty`) or failed (`error`) | 0: the user got nothing; `Scores.statuses` counts it apart |
+    | user asked, and the contract has several readings | left out: it was right to ask |
+    | user asked, and the contract does not say so | 0: the search that the turn allowed was not made |
+
+    Figures of the searches alone are those of the requests whose status is in `SEARCHED`.
+
+    Args:
+        cases: The requests.
+        outcomes: What the arm did, by the id of the case.
+        k: How many results count.
+    """
+    judged = {case.id: case for case in cases if case.relevant and case.id in outcomes}
+    counted = {name: case for name, case in judged.items() if not asked_rightly(case, outcomes[name])}
+    if not counted:
+        return {}
+    names = {str(at): name for at, name in enumerate(counted)}
+    qrels = {at: dict.fromkeys(counted[name].relevant, 1) for at, name in names.items()}
+    runs = {at: _ranked(outcomes[name], k) for at, name in names.items()}
+    fields = {R @ k: "recall", nDCG @ k: "ndcg", RR @ k: "mrr"}
+    found = dict.fromkeys(counted, Measured())
+    for metric in ir_measures.iter_calc(list(fields), qrels, runs):
+        name = names[metric.query_id]
+        found[name] = replace(found[name], **{fields[metric.measure]: float(metric.value)})
+    return found
+
+
+def _ranked(outcome: Outcome, k: int) -> dict[str, float]:
+    """The first k documents, each once, with scores that keep their order."""
+    return {item: -float(rank) for rank, item in enumerate(dict.fromkeys(outcome.results[:k]))}
+
+
+def first_break(
+    case: Case, outcome: Outcome, measured: Measured | None, clauses: Sequence[Clause], answerable: bool
+) -> Stage | None:
+    """The first stage at which the request broke; None where it did not fail, or nobody can say.
+
+    Args:
+        case: The request.
+        outcome: What the arm did.
+        measured: What its results are worth; None where nothing was to be found.
+        clauses: What its queries made of the contract.
+        answerable: Whether the original or the human rewrite found a relevant document.
+    """
+    if outcome.status is Status.ERROR:
+        return Stage(outcome.stage or Stage.RETRIEVAL)
+    if outcome.status is Status.CLARIFIED:
+        needless = should_ask(case) is False or measured is not None
+        return Stage.REWRITE if needless else None
+    if measured is None or measured.found:
+        unanswered = outcome.supported is False or outcome.stage == Stage.GENERATION
+        return Stage.GENERATION if unanswered else None
+    if not answerable or outcome.arm in SHARED:
+        return Stage.RETRIEVAL
+    lost = not all(clause.held for clause in clauses)
+    failed = outcome.rewrite is None or outcome.stage == Stage.REWRITE
+    return Stage.REWRITE if lost or failed or not clauses else Stage.RETRIEVAL
+
+
+def should_ask(case: Case) -> bool | None:
+    """Whether the contract says that the turn has several readings, so that the user should be asked; None without."""
+    contract = case.contract
+    return None if contract is None else bool(contract.unresolved) or len(contract.readings) > 1
+
+
+def asked_rightly(case: Case, outcome: Outcome) -> bool:
+    """Whether the user was asked instead of a search, as the contract says."""
+    return outcome.status is Status.CLARIFIED and should_ask(case) is True

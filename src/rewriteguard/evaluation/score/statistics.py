@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.cluster.hierarchy import DisjointSet
 from scipy.stats import bootstrap, monte_carlo_test, permutation_test
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
@@ -14,7 +15,6 @@ from statsmodels.stats.proportion import proportion_confint
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.figure import Figure, share
 
-_Key = tuple[str, str]  # what names a case, and its name: a conversation and a family may have one name
 _CONFIDENCE = 0.95
 _FLIPS = 9_999  # of signs in the randomisation test; with it, p is at least 1 in 10,000
 _AT_ONCE = 4_000_000  # numbers that a resampling holds in memory
@@ -26,29 +26,16 @@ def clusters_of(cases: Iterable[Case]) -> dict[str, str]:
     Cases of one conversation are in one cluster, and so are those of one family. A family that holds cases of two
     conversations thus joins these.
     """
-    leads: dict[_Key, _Key] = {}
-    named: dict[_Key, str] = {}
     known = tuple(cases)
+    joined = DisjointSet(("case", case.id) for case in known)
     for case in known:
-        first, *others = _keys(case)
-        for other in others:
-            leads[_end(other, leads)] = _end(first, leads)
-    return {case.id: named.setdefault(_end(("case", case.id), leads), case.id) for case in known}
-
-
-def _keys(case: Case) -> list[_Key]:
-    keys = [("case", case.id), ("conversation", case.conversation), ("family", case.family)]
-    return [key for key in keys if key[1]]
-
-
-def _end(key: _Key, leads: dict[_Key, _Key]) -> _Key:
-    """What all keys of one cluster lead to; every key on the way leads there from now on."""
-    end = key
-    while (ahead := leads.get(end, end)) != end:
-        end = ahead
-    while key != end:
-        leads[key], key = end, leads[key]
-    return end
+        # A conversation and a family may have one name.
+        for key in (("conversation", case.conversation), ("family", case.family)):
+            if key[1]:
+                joined.add(key)
+                joined.merge(("case", case.id), key)
+    named: dict[Any, str] = {}
+    return {case.id: named.setdefault(joined["case", case.id], case.id) for case in known}
 
 
 @dataclass(frozen=True, slots=True)
