@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
@@ -15,8 +17,8 @@ from hypothesis import strategies as st
 from case_sample import BARE, FULL
 from rewriteguard import Guard, Telemetry, TripleLog, safe_rewrite
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
-from rewriteguard.evaluation.cases.files import SCHEMA, read_cases, write_cases
-from rewriteguard.evaluation.cases.rows import FIELDS, case_of, row_of
+from rewriteguard.evaluation.cases.files import read_cases, write_cases
+from rewriteguard.evaluation.cases.rows import FIELDS, case_of, row_of, schema
 from rewriteguard.evaluation.errors import CaseError
 from rewriteguard.model.tokens import Kind
 
@@ -59,6 +61,11 @@ def test_a_null_and_an_empty_cell_are_absent(tmp_path: Path) -> None:
     rows = [row_of(BARE) | {name: None for name in FIELDS if name not in ("id", "original")}]
     assert read_cases(jsonl(tmp_path, *rows)) == [BARE]
     assert read_cases(table(tmp_path, list(FIELDS), ["7", "Is it open?", *[""] * (len(FIELDS) - 2)])) == [BARE]
+
+
+def test_a_case_loads_no_reader() -> None:
+    code = "import sys; import rewriteguard.evaluation.cases.case; assert not {'pydantic', 'spacy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_blank_words_are_not_unresolved() -> None:
@@ -286,9 +293,7 @@ def test_other_names_are_refused(tmp_path: Path) -> None:
             write_cases(tmp_path / name, [BARE])
 
 
-VALIDATOR = jsonschema.Draft202012Validator(
-    json.loads(SCHEMA.read_text("utf-8")), format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
-)
+VALIDATOR = jsonschema.Draft202012Validator(schema(), format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
 
 
 def read(row: Any) -> bool:
@@ -302,9 +307,12 @@ def read(row: Any) -> bool:
 def test_the_schema_is_one_and_names_the_fields_that_are_read() -> None:
     jsonschema.Draft202012Validator.check_schema(VALIDATOR.schema)
     assert tuple(VALIDATOR.schema["properties"]) == FIELDS
-    for of, name in ((Contract, "contract"), (Constraint, "constraint")):
-        assert list(VALIDATOR.schema["$defs"][name]["properties"]) == [f.name for f in fields(of)]
-    assert VALIDATOR.schema["$defs"]["constraint"]["properties"]["kind"]["enum"] == list(Kind)
+    parts = VALIDATOR.schema["$defs"]
+    for of, name in ((Contract, "ContractRow"), (Constraint, "ConstraintRow")):
+        assert list(parts[name]["properties"]) == [f.name for f in fields(of)]
+    assert parts["Kind"]["enum"] == list(Kind)
+    for part in (VALIDATOR.schema, parts["ContractRow"], parts["ConstraintRow"]):
+        assert [name for name, said in part["properties"].items() if not said.get("description")] == []
 
 
 def test_the_schema_takes_what_is_written() -> None:

@@ -17,7 +17,8 @@ from rewriteguard.errors import RewriteGuardError
 from rewriteguard.evaluation.cases.agreement import agreement as agreement_of
 from rewriteguard.evaluation.cases.draft import Lock
 from rewriteguard.evaluation.cases.draft import draft as draft_of
-from rewriteguard.evaluation.cases.files import SCHEMA, read_cases, write_cases
+from rewriteguard.evaluation.cases.files import read_cases, write_cases
+from rewriteguard.evaluation.cases.rows import schema as schema_of
 from rewriteguard.evaluation.errors import CaseError
 from rewriteguard.evaluation.twins import judge_pair, shares, twins_of
 
@@ -112,7 +113,7 @@ def twins(
 @app.command()
 def schema() -> None:
     """Prints the JSON Schema of a case."""
-    typer.echo(SCHEMA.read_text("utf-8"), nl=False)
+    typer.echo(json_text(schema_of(), indent=2))
 
 
 def _read(path: Path) -> list[Case]:

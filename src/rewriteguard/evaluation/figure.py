@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
+from datetime import date
 from enum import Enum
 from math import sqrt
 from typing import Any
@@ -12,13 +13,15 @@ _Z = 1.959963984540054  # 97.5 % of a normal distribution lie below
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON knows it: dataclasses and mappings as objects by name, tuples as lists, enums by value."""
+    """The value as JSON knows it: dataclasses and mappings as objects, tuples as lists, enums and days as text."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {str(plain(key)): plain(item) for key, item in value.items()}
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
     return value

@@ -13,15 +13,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 from rewriteguard.audit.log import LineError, is_answer, read_object
 from rewriteguard.audit.replacing import replacing
 from rewriteguard.evaluation.cases.case import Case
-from rewriteguard.evaluation.cases.fields import check_names, each_name_once
-from rewriteguard.evaluation.cases.rows import FIELDS, PLAIN, case_of, is_logged, row_of
+from rewriteguard.evaluation.cases.rows import FIELDS, PLAIN, case_of, check_names, is_logged, row_of
 from rewriteguard.evaluation.errors import CaseError
 
 if TYPE_CHECKING:
     import os
-
-SCHEMA = Path(__file__).with_name("cases.schema.json")
-"""The published JSON Schema of one row."""
 
 _LIMIT = Lock()
 _LONGEST = 2**31 - 1  # the most that csv takes on every platform
@@ -33,7 +29,7 @@ _Rows = Iterator[tuple[int, dict[str, Any]]]
 def read_cases(*paths: str | os.PathLike[str]) -> list[Case]:
     """The cases of the files, in their order.
 
-    A name that ends in `.jsonl` holds a row on each line: a case as `cases.schema.json` publishes it, or a decision of
+    A name that ends in `.jsonl` holds a row on each line: a case as `schema` publishes it, or a decision of
     a triple log, whose rewrite goes under the label of its rewriter. Searches of one trace have one id there: the
     second becomes `id#2`. A line that its writer could not finish is left out of a log and told as a warning. A name
     that ends in `.csv` holds a case in each row, under a header of the same names: texts as they are, and JSON in the
@@ -106,7 +102,7 @@ def _jsonl_rows(path: Path) -> _Rows:
             if not raw.strip():
                 continue
             try:
-                row = read_object(raw, each_name_once)
+                row = read_object(raw, _each_name_once)
             except CaseError as error:
                 raise CaseError(f"{path}, line {number}: {error}") from None
             except LineError as error:
@@ -117,6 +113,20 @@ def _jsonl_rows(path: Path) -> _Rows:
             logged = is_logged(row) or (logged and is_answer(row))
             if not is_answer(row):
                 yield number, row
+
+
+def _each_name_once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of the names and values of JSON, which may repeat a name and so hide what stood under it.
+
+    Raises:
+        CaseError: A name is repeated; the message starts with it.
+    """
+    made: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in made:
+            raise CaseError(f"{name}: one object holds it twice")
+        made[name] = value
+    return made
 
 
 def _csv_rows(path: Path) -> _Rows:
@@ -155,7 +165,7 @@ def _of_any_length(reader: Iterator[list[str]]) -> Iterator[list[str]]:
 def _header(cells: list[str], place: str) -> list[str]:
     names = [cell.strip() for cell in cells]
     try:
-        check_names(names, FIELDS)
+        check_names(names)
     except CaseError as error:
         raise CaseError(f"{place}: {error}") from None
     for name in names:
@@ -171,7 +181,7 @@ def _row(cells: list[str], header: list[str], place: str) -> dict[str, Any]:
     for name in row:
         try:
             if name not in PLAIN:
-                row[name] = json.loads(row[name], object_pairs_hook=each_name_once)
+                row[name] = json.loads(row[name], object_pairs_hook=_each_name_once)
         except CaseError as error:
             raise CaseError(f"{place}: {name}: {error}") from None
         except (json.JSONDecodeError, RecursionError):
