@@ -18,7 +18,7 @@ from rewriteguard import Guard, Policy, Profile
 from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.evaluation import compare
 from rewriteguard.evaluation.figure import Figure
-from rewriteguard.evaluation.run.fingerprint import described, file_digest
+from rewriteguard.evaluation.run.conditions import described
 
 QUESTIONS = [
     {
@@ -133,9 +133,3 @@ def test_a_chain_is_described_by_its_prompt() -> None:
     one, same, other = (json.dumps(described(chain(text))) for text in ("Rewrite.", "Rewrite.", "Rewrite well."))
     assert one == same != other
     assert " at 0x" not in one
-
-
-def test_a_file_is_named_by_its_sha256(tmp_path: Any) -> None:
-    path = tmp_path / "index"
-    path.write_bytes(b"abc")
-    assert file_digest(path) == "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from functools import lru_cache, partial
+from importlib import metadata
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from random import Random
 from types import FunctionType, SimpleNamespace
@@ -18,7 +21,7 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, PrivateAttr, SecretStr
 
 from rewriteguard import Guard
-from rewriteguard.evaluation.run.fingerprint import described
+from rewriteguard.evaluation.run.conditions import described
 from rewriteguard.extract import DEFAULT_EXTRACTORS
 
 PROMPT = "Rewrite."
@@ -53,12 +56,6 @@ def by_global(prompt: str) -> Callable[..., str]:
 def by_helper(prompt: str) -> Callable[..., str]:
     helper = by_global(prompt)
     return lambda turn, history: helper(turn, history)
-
-
-def by_code(prompt: str) -> Callable[..., str]:
-    held: dict[str, Any] = {"__name__": __name__}
-    exec(f"def rewrite(turn, history):\n    return [{prompt!r} + each for each in turn]", held)
-    return held["rewrite"]
 
 
 class Public:
@@ -104,8 +101,22 @@ def of_class(prompt: str) -> Any:
     return type("Made", (), {"PROMPT": prompt, "__module__": __name__})()
 
 
-def of_method(prompt: str) -> Any:
-    return type("Made", (), {"__call__": by_code(prompt), "__module__": __name__})()
+SOURCE = """
+def condense(turn, history):
+    return [{prompt!r} + each for each in turn]
+
+
+class Condenser:
+    PROMPT = {prompt!r}
+
+
+class Made:
+    def __call__(self, turn, history):
+        return {prompt!r} + turn
+
+
+made = Made()
+"""
 
 
 MAKERS: dict[str, Callable[[str], Any]] = {
@@ -114,13 +125,11 @@ MAKERS: dict[str, Callable[[str], Any]] = {
     "keyword": by_keyword,
     "global": by_global,
     "helper": by_helper,
-    "code": by_code,
     "public": Public,
     "private": Private,
     "slotted": Slotted,
     "private of a model": of_model,
     "class": of_class,
-    "method of a class": of_method,
     "circle": Node,
     "nested": lambda prompt: Public(Public(prompt)),  # type: ignore[arg-type]
     "bound": lambda prompt: Public(prompt).rewrite,
@@ -142,9 +151,37 @@ def test_what_does_another_thing_is_described_otherwise(name: str) -> None:
     assert one != other
 
 
+@pytest.mark.parametrize("name", ["condense", "Condenser", "made"])
+def test_another_source_is_described_otherwise(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(folder: str, prompt: str) -> str:
+        path = tmp_path / folder / "app_of_a_test.py"
+        path.parent.mkdir()
+        path.write_text(SOURCE.format(prompt=prompt), "utf-8")
+        spec = spec_from_file_location(path.stem, path)
+        assert spec
+        assert spec.loader
+        module = module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, path.stem, module)
+        spec.loader.exec_module(module)
+        return json.dumps(described(getattr(module, name)))
+
+    assert told("one", "Be brief.") == told("same", "Be brief.")
+    assert told("again", "Be brief.") != told("other", "Be long.")
+
+
+def test_what_a_package_has_is_known_by_its_version() -> None:
+    of_today = described(RunnableLambda(asks))
+    assert of_today["version"] == metadata.version("langchain-core")
+    assert "code" not in of_today
+    assert described(re.escape) == "re.escape"  # what Python itself has is known by its name
+
+
 def test_two_lambdas_and_two_windows_differ() -> None:
-    assert described(lambda turn: turn) != described(lambda turn: turn + "x")
-    assert described(lambda turn: turn.lower()) != described(lambda turn: turn.upper())
+    same, longer = (
+        lambda turn: turn,
+        lambda turn: turn + "x",
+    )
+    assert described(same) != described(longer)
     assert described(Guard(history_window=1)) != described(Guard())
 
 

@@ -16,8 +16,7 @@ from rewriteguard.evaluation.figure import plain
 from rewriteguard.evaluation.release.policy_file import policy_file
 from rewriteguard.evaluation.release.release import ReleaseDecision, groups_of, is_accepted, releases
 from rewriteguard.evaluation.release.rules import Rules
-from rewriteguard.evaluation.run.conditions import Conditions
-from rewriteguard.evaluation.run.fingerprint import digest
+from rewriteguard.evaluation.run.conditions import Conditions, digest
 from rewriteguard.evaluation.run.journal import conditions_of
 from rewriteguard.evaluation.run.outcome import Outcome
 from rewriteguard.evaluation.run.run import Progress, outcomes

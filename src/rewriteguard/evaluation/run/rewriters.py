@@ -9,7 +9,7 @@ from typing import Any
 from rewriteguard.errors import InputError
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.run.arms import Ended
-from rewriteguard.evaluation.run.fingerprint import described
+from rewriteguard.evaluation.run.conditions import described
 from rewriteguard.evaluation.run.journal import Answered
 from rewriteguard.evaluation.run.outcome import Outcome, Status
 from rewriteguard.model.assessment import Profile

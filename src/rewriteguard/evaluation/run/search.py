@@ -17,7 +17,7 @@ import Stemmer
 
 from rewriteguard.errors import InputError
 from rewriteguard.evaluation.errors import CorpusError
-from rewriteguard.evaluation.run.fingerprint import described
+from rewriteguard.evaluation.run.conditions import described
 from rewriteguard.evaluation.vocabulary import words_of
 from rewriteguard.integrations.langchain.keywords import own_count, require_keywords
 from rewriteguard.retrieve._runners import call, drive

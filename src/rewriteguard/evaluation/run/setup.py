@@ -13,8 +13,7 @@ import rewriteguard
 from rewriteguard.errors import HistoryError, InputError, ScopeError
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.run.arms import Budget
-from rewriteguard.evaluation.run.conditions import Conditions, digest_of_cases, digest_of_contracts
-from rewriteguard.evaluation.run.fingerprint import described, digest
+from rewriteguard.evaluation.run.conditions import Conditions, described, digest, digest_of_cases, digest_of_contracts
 from rewriteguard.evaluation.run.outcome import Arm
 from rewriteguard.evaluation.run.rewriters import Answer, Answering, Judge, Rewriters
 from rewriteguard.evaluation.run.search import Found, Searching
