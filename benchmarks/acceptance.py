@@ -10,11 +10,13 @@ import argparse
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +69,7 @@ def measure(conditions: Mapping[str, Any]) -> dict[str, Any]:
         print(
             f"acceptance: {seconds[0]:.0f} s and {seconds[1]:.0f} s, indexing {indexing:.0f} s of it", file=sys.stderr
         )
-        outcomes = _lines(first)
+        outcomes = _kept(first)
         killed_at = _killed([*command, str(broken)], broken, outcomes // 2)
         _timed([*command, str(broken)])
         found = json.loads((first / "report.json").read_text("utf-8"))
@@ -148,16 +150,20 @@ def _timed(command: Sequence[str]) -> float:
 def _killed(command: Sequence[str], out: Path, outcomes: int) -> int:
     """How many outcomes a run had kept when it was killed, at least so many."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        while process.poll() is None and _lines(out) < outcomes:
+        while process.poll() is None and _kept(out) < outcomes:
             time.sleep(0.2)
         os.kill(process.pid, signal.SIGKILL)
-    return _lines(out)
+    return _kept(out)
 
 
-def _lines(out: Path) -> int:
-    """The outcomes that a run has kept: all lines of its journal but the first."""
-    journal = out / "run.jsonl"
-    return max(0, journal.read_bytes().count(b"\n") - 1) if journal.is_file() else 0
+def _kept(out: Path) -> int:
+    """The outcomes that a run has kept, also while it goes on."""
+    journal = out / "run.sqlite"
+    if not journal.is_file():
+        return 0
+    with closing(sqlite3.connect(f"file:{journal}?immutable=1", uri=True)) as file, suppress(sqlite3.DatabaseError):
+        return int(file.execute("SELECT count(*) FROM kept WHERE kind = 'outcome'").fetchone()[0])
+    return 0  # it is being begun
 
 
 def _differing(one: Path, other: Path) -> list[str]:

@@ -6,10 +6,12 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
@@ -65,9 +67,16 @@ def case_of(name: str) -> Case:
 
 
 def rows(path: Path, kind: str) -> list[dict[str, Any]]:
-    """The journal's lines of one kind, as far as they are whole."""
-    lines = path.read_bytes().split(b"\n")[:-1]
-    return [row[kind] for row in map(json.loads, lines) if kind in row]
+    """The journal's rows of one kind, also while another process writes it."""
+    return [json.loads(row) for each, row in journalled(path) if each == kind]
+
+
+def journalled(path: Path) -> list[tuple[str, str]]:
+    if not path.exists():
+        return []
+    with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as file, suppress(sqlite3.DatabaseError):
+        return file.execute("SELECT kind, row FROM kept ORDER BY rowid").fetchall()
+    return []  # it is being begun
 
 
 def report(out: Path) -> dict[str, Any]:
@@ -122,9 +131,9 @@ def short(few: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_leaves_its_journal_its_reports_and_a_policy_for_each_rewriter(example: Done) -> None:
     assert example.result.exit_code == 0, example.result.stderr
-    assert {path.name for path in example.out.iterdir()} == {"run.jsonl", "rules.sha256", *REPORTS, *POLICIES}
+    assert {path.name for path in example.out.iterdir()} == {"run.sqlite", "rules.sha256", *REPORTS, *POLICIES}
     assert (example.out / "rules.sha256").read_text("utf-8") == Rules.load(RULES).hash + "\n"
-    assert len(rows(example.out / "run.jsonl", "outcome")) == len(known()) * (3 + 3 * 2)
+    assert len(rows(example.out / "run.sqlite", "outcome")) == len(known()) * (3 + 3 * 2)
     assert f"Report: {example.out / 'report.html'}" in example.result.stdout
     assert releases(example.out, "careful-1") == {
         "dates": "ship",
@@ -152,10 +161,10 @@ def test_two_runs_write_the_same_bytes(few: Path, short: Path, tmp_path: Path) -
 
 
 def test_a_finished_run_is_told_again_without_any_search(few: Path, short: Path) -> None:
-    journal, told = (short / "run.jsonl").read_bytes(), (short / "report.json").read_bytes()
+    journal, told = (short / "run.sqlite").read_bytes(), (short / "report.json").read_bytes()
     (short / "report.json").unlink()
     assert run(few, short, "--rewriter", "hasty-1").exit_code == 0
-    assert (short / "run.jsonl").read_bytes() == journal
+    assert (short / "run.sqlite").read_bytes() == journal
     assert (short / "report.json").read_bytes() == told
 
 
@@ -184,7 +193,7 @@ def test_another_corpus_is_refused(few: Path, short: Path, tmp_path: Path) -> No
     other = tmp_path / "corpus.jsonl"
     other.write_text(CORPUS.read_text("utf-8") + '{"id": "new", "text": "Fares."}\n', "utf-8")
     done = run(few, short, "--rewriter", "hasty-1", "--corpus", other, corpus=False)
-    refused(done, "run.jsonl was made under other conditions: corpus was 'sha256:", "' and is 'sha256:")
+    refused(done, "run.sqlite was made under other conditions: corpus was 'sha256:", "' and is 'sha256:")
 
 
 def test_other_rules_are_refused(few: Path, short: Path, tmp_path: Path) -> None:
@@ -206,7 +215,7 @@ def test_other_rules_are_refused(few: Path, short: Path, tmp_path: Path) -> None
     ],
 )
 def test_other_settings_are_refused(few: Path, short: Path, changed: Sequence[object], named: str) -> None:
-    refused(run(few, short, "--rewriter", "hasty-1", *changed), "the journal run.jsonl", named)
+    refused(run(few, short, "--rewriter", "hasty-1", *changed), "the journal run.sqlite", named)
 
 
 def test_a_contract_that_was_changed_after_it_was_frozen_is_refused(few: Path, tmp_path: Path) -> None:
@@ -361,7 +370,7 @@ def test_rewriter_and_retriever_come_from_the_working_directory(own: Path) -> No
     assert told["rewriters"]["live"]["rewriter"]["function"] == "parts_of_app.rewriter"
     assert (told["search"]["search"]["class"], told["search"]["search"]["k"]) == ("parts_of_app.Index", 18)
     assert (told["answer"]["function"], told["judge"]["function"]) == ("parts_of_app.answer", "parts_of_app.judge")
-    found = rows(own / "run.jsonl", "outcome")
+    found = rows(own / "run.sqlite", "outcome")
     human = {each["case"]: each["results"] for each in found if each["arm"] == "human"}
     alone = {each["case"]: each["results"] for each in found if each["arm"] == "rewrite" and each["status"] == "ok"}
     asked = {each["case"] for each in found if each["arm"] == "rewrite"}
@@ -378,7 +387,7 @@ def test_answers_are_scored(own: Path) -> None:
 
 
 def test_a_rewriter_that_raises_is_an_outcome(own: Path) -> None:
-    found = [each for each in rows(own / "run.jsonl", "outcome") if each["case"] == "errors-3" and each["rewriter"]]
+    found = [each for each in rows(own / "run.sqlite", "outcome") if each["case"] == "errors-3" and each["rewriter"]]
     assert {each["arm"]: (each["status"], each["stage"], each["error"]) for each in found} == {
         "rewrite": ("error", "rewrite", "TimeoutError"),
         "original+rewrite": ("error", "rewrite", "TimeoutError"),
@@ -396,7 +405,7 @@ def test_a_module_that_fails_is_wrong_usage(few: Path, application: Path, tmp_pa
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_killed_half_way_and_resumed_it_writes_the_same_bytes(few: Path, application: Path, own: Path) -> None:
     out, asked = application / "killed", application / "asked.txt"
-    journal, whole = out / "run.jsonl", (own / "run.jsonl").read_bytes().count(b"\n")
+    journal, whole = out / "run.sqlite", len(journalled(own / "run.sqlite"))
     asked.unlink()
     settings = ("--rules", RULES, "--k", 3, "--budget", 18, "--reference-date", DAY, *OWN, *ANSWERS)
     started = [sys.executable, "-m", "rewriteguard", "evaluate", *map(str, (few, "--out", out, *settings))]
@@ -408,14 +417,14 @@ def test_killed_half_way_and_resumed_it_writes_the_same_bytes(few: Path, applica
     _, said = process.communicate()
     assert process.returncode == -signal.SIGKILL, said.decode()
     before, answered = asked.read_text().splitlines(), rows(journal, "answer")
-    assert whole / 2 <= journal.read_bytes().count(b"\n") < whole
+    assert whole / 2 <= len(journalled(journal)) < whole
     assert not (out / "report.json").exists()
 
     done = run(few, out, *OWN, *ANSWERS, corpus=False)
     assert done.exit_code == 0, done.stderr
     for name in (*REPORTS, "policy.live.toml", "rules.sha256"):
         assert (out / name).read_bytes() == (own / name).read_bytes(), name
-    assert journal.read_bytes().count(b"\n") == whole
+    assert len(journalled(journal)) == whole
     after = asked.read_text().splitlines()[len(before) :]
     kept = {f"rewriter: {case_of(each['case']).original}" for each in answered}
     assert kept
@@ -426,9 +435,9 @@ def test_killed_half_way_and_resumed_it_writes_the_same_bytes(few: Path, applica
 
 
 def _half_way(journal: Path, whole: int) -> bool:
-    """Whether half the lines are there, and a rewriter has answered of whose case some arms are still to run."""
-    lines = journal.read_bytes().split(b"\n")[:-1] if journal.exists() else []
-    return len(lines) >= whole / 2 and lines[-1].startswith(b'{"answer":')
+    """Whether half the rows are there, and a rewriter has answered of whose case some arms are still to run."""
+    there = journalled(journal)
+    return len(there) >= whole / 2 and there[-1][0] == "answer"
 
 
 # Planted faults: rewriters made of what people wrote
@@ -541,7 +550,7 @@ def test_a_changed_index_behind_the_same_name_is_refused(few: Path, tmp_path: Pa
     first = evaluated(cases, search, ["hasty-1"], out=tmp_path)
     assert evaluated(cases, search, ["hasty-1"], out=tmp_path).to_dict() == first.to_dict()
     index[0] = Corpus([passage for passage in index[0].passages if passage.id != "price-team-2023"])
-    with pytest.raises(ConditionsError, match=r"run\.jsonl was made under other conditions: probe: \d of 4 queries"):
+    with pytest.raises(ConditionsError, match=r"run\.sqlite was made under other conditions: probe: \d of 4 queries"):
         evaluated(cases, search, ["hasty-1"], out=tmp_path)
 
 
@@ -577,7 +586,7 @@ def test_the_policy_asks_the_rewriter_only_where_it_is_not_off(example: Done) ->
 
 
 def test_the_guarded_arm_asks_where_the_contract_has_several_readings(example: Done) -> None:
-    found = rows(example.out / "run.jsonl", "outcome")
+    found = rows(example.out / "run.sqlite", "outcome")
     (asked,) = [each for each in found if each["status"] == "clarified"]
     assert (asked["case"], asked["arm"], asked["rewriter"]) == (AMBIGUOUS, "guarded", "hasty-1")
     assert (asked["candidates"], asked["queries"], asked["results"]) == (["Team", "Studio"], [], [])

@@ -1,12 +1,13 @@
-"""The journal: what was written is read again, a torn line is cut off, and nothing else is touched."""
+"""The journal: what was written is read again, whole rows alone, and nothing else is touched."""
 
 from __future__ import annotations
 
-import errno
 import json
-import logging
+import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,7 +61,7 @@ ANSWERS = {
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    path = tmp_path / "journal.jsonl"
+    path = tmp_path / "journal.sqlite"
     with Journal(path, CONDITIONS) as journal:
         for (label, case), answered in ANSWERS.items():
             journal.answer(label, case, answered)
@@ -79,58 +80,124 @@ def test_what_was_written_is_read_again(path: Path) -> None:
     assert conditions_of(path.with_name("none")) is None
 
 
-def test_each_line_is_in_the_file_as_soon_as_it_is_written(path: Path) -> None:
+WRITES = """
+import sys
+from evaluation.test_journal import CONDITIONS, Answered, Journal
+with Journal(sys.argv[1], CONDITIONS) as journal:
+    for place in range(len(journal.answers), 10**9):
+        journal.answer("x", str(place), Answered(("a rewrite " * 500,)))
+        print(place, flush=True)
+"""
+
+
+def test_a_process_that_is_killed_keeps_each_row_that_it_has_written(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    folders = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+    written = -1
+    for further in (1, 40, 170):
+        command = [sys.executable, "-c", WRITES, str(path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+            assert process.stdout
+            while written < further:
+                written = int(process.stdout.readline())
+            process.kill()
+            written = int(([written, *process.stdout.read().split()])[-1])
+        answers, outcomes = read(path)
+        assert list(answers) == [("x", str(place)) for place in range(len(answers))]
+        assert {answered.texts for answered in answers.values()} == {("a rewrite " * 500,)}
+        assert len(answers) in (written + 1, written + 2)  # one may have been written and not been told
+        assert outcomes == []
     with Journal(path, CONDITIONS) as journal:
-        before = path.stat().st_size
-        journal.answer("x", "4", Answered(("one",)))
-        assert path.stat().st_size > before
-        assert path.read_bytes().endswith(b"\n")
+        journal.outcome(OUTCOME)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]  # nothing of SQLite's own is left beside it
 
 
-def test_a_torn_last_line_is_cut_off_and_told(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_rows_that_were_not_written_to_their_end_are_not_there(path: Path) -> None:
     whole = path.read_bytes()
-    last = whole.rstrip(b"\n").rfind(b"\n") + 1
-    for end in (last + 1, last + 30, len(whole) - 1):
-        path.write_bytes(whole[:end])
-        caplog.clear()
-        with caplog.at_level(logging.WARNING), Journal(path, CONDITIONS) as journal:
-            assert (journal.answers, journal.outcomes) == (ANSWERS, {})
-            assert "last line was cut off" in caplog.text
-            journal.outcome(OUTCOME)
-        assert path.read_bytes() == whole
+    torn = path.with_name("torn.sqlite")
+    code = (
+        "import os, sqlite3, sys; file = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        "file.execute('PRAGMA cache_size = 1'); file.execute('PRAGMA cache_spill = 1'); file.execute('BEGIN');"
+        "[file.execute('INSERT INTO kept VALUES (?, ?)', ('outcome', 'x' * 5000)) for _ in range(50)]; os._exit(1)"
+    )
+    torn.write_bytes(whole)
+    subprocess.run([sys.executable, "-c", code, str(torn)], check=False)
+    assert torn.stat().st_size > len(whole)  # a part of it has reached the file
+    assert read(torn) == (ANSWERS, [OUTCOME])
+    assert torn.read_bytes() == whole
 
 
-def test_a_torn_header_begins_again(path: Path) -> None:
-    for start in (b"", b'{"jou', path.read_bytes()[:40]):
-        path.write_bytes(start)
-        assert read(path) == ({}, [])
-        assert path.read_bytes().count(b"\n") == 1
+def test_an_empty_file_is_begun(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    path.touch()
+    assert conditions_of(path) is None
+    assert read(path) == ({}, [])
+    assert conditions_of(path) == CONDITIONS
 
 
-@pytest.mark.parametrize("text", ['{"id": "1", "original": "a"}\n', "a", "\n"])
+@pytest.mark.parametrize("text", ['{"id": "1", "original": "a"}\n', '{"journal":1,"conditions":{}}\n', "a", "\n"])
 def test_another_file_is_left_alone(tmp_path: Path, text: str) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_text(text)
-    with pytest.raises(JournalError, match=r"cases\.jsonl: expected a journal of a run, got another file"):
-        Journal(path, CONDITIONS)
+    for opens in (lambda: Journal(path, CONDITIONS), lambda: conditions_of(path)):
+        with pytest.raises(JournalError, match=r"cases\.jsonl: expected a journal of a run, got another file"):
+            opens()
     assert path.read_text() == text
 
 
-@pytest.mark.parametrize(
-    "line", ["{}", "[]", "1", "{", '{"outcome": {}}', '{"answer": {"case": "1"}}', '{"outcome": {"arm": "x"}}']
-)
-def test_a_line_that_cannot_be_read_is_named(path: Path, line: str) -> None:
-    lines = path.read_text().splitlines()
-    lines[2] = line
-    path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(JournalError, match=r"journal\.jsonl, line 3: expected an answer or an outcome"):
+def test_another_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "app.sqlite"
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("CREATE TABLE kept (kind, row)")
+    held = path.read_bytes()
+    with pytest.raises(JournalError, match=r"app\.sqlite: expected a journal of a run, got another file"):
         Journal(path, CONDITIONS)
+    assert path.read_bytes() == held
+
+
+def change(path: Path, *statement: object) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute(*statement)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kind", "row"),
+    [
+        *(("outcome", row) for row in ("{}", "[]", "1", "{", '{"arm": "x"}')),
+        *(("answer", row) for row in ("{}", '{"case": "1"}', "null")),
+        ("other", "{}"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_named(path: Path, kind: str, row: str) -> None:
+    change(path, "UPDATE kept SET kind = ?, row = ? WHERE rowid = 3", (kind, row))
+    with pytest.raises(JournalError, match=r"journal\.sqlite, row 3: expected an answer or an outcome"):
+        Journal(path, CONDITIONS)
+
+
+def test_conditions_that_cannot_be_read_are_named(path: Path) -> None:
+    for statement in ("UPDATE kept SET row = '{' WHERE rowid = 1", "DELETE FROM kept WHERE rowid = 1"):
+        change(path, statement)
+        with pytest.raises(JournalError, match=r"journal\.sqlite, row 1: expected the conditions of a run"):
+            Journal(path, CONDITIONS)
 
 
 def test_another_version_is_refused(path: Path) -> None:
-    path.write_text(path.read_text().replace('{"journal":1', '{"journal":2', 1))
-    with pytest.raises(JournalError, match="line 1: expected a journal of version 1, got 2"):
+    change(path, "PRAGMA user_version = 3")
+    with pytest.raises(JournalError, match=r"journal\.sqlite: expected a journal of version 2, got 3"):
         Journal(path, CONDITIONS)
+
+
+def test_a_full_disk_and_a_place_that_is_none_are_errors_of_the_system(path: Path) -> None:
+    with Journal(path, CONDITIONS) as journal:
+        journal._file.execute("PRAGMA max_page_count = 1")
+        with pytest.raises(OSError, match=r"journal\.sqlite: database or disk is full"):
+            journal.answer("x", "further", Answered(("a rewrite " * 5000,)))
+        assert ("x", "further") not in journal.answers
+    assert read(path) == (ANSWERS, [OUTCOME])
+    for elsewhere in (path.parent, path.parent / "none" / "journal.sqlite"):
+        with pytest.raises(OSError, match="unable to open database file"):
+            Journal(elsewhere, CONDITIONS)
 
 
 def test_other_conditions_are_refused_and_named_with_both_values(path: Path) -> None:
@@ -138,7 +205,8 @@ def test_other_conditions_are_refused_and_named_with_both_values(path: Path) -> 
     with pytest.raises(ConditionsError) as raised:
         Journal(path, other)
     assert str(raised.value) == (
-        "the journal journal.jsonl was made under other conditions: corpus was 'index of June' and is 'index of July'; "
+        "the journal journal.sqlite was made under other conditions: "
+        "corpus was 'index of June' and is 'index of July'; "
         "rewriters.x.rewriter was 'app.rewrite' and is 'app.other'; k was 10 and is 5; rewriters.y was None and is {}"
     )
     assert read(path) == (ANSWERS, [OUTCOME])
@@ -167,13 +235,3 @@ def test_two_at_once_are_refused(path: Path) -> None:
         done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
         assert "another process has the journal open" in done.stderr
     assert read(path) == (ANSWERS, [OUTCOME])
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="another call locks there")
-def test_a_file_system_without_locks_is_told_apart(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuses(*_: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr("fcntl.flock", refuses)
-    with pytest.raises(JournalError, match=r"expected a file system that can lock a file \(No locks available\)"):
-        Journal(path, CONDITIONS)

@@ -545,7 +545,7 @@ def test_killed_half_way_and_resumed_it_is_the_same(tmp_path: Path) -> None:
             sys.executable,
             str(script),
             str(tmp_path / f"{name}.calls"),
-            str(tmp_path / f"{name}.jsonl"),
+            str(tmp_path / f"{name}.sqlite"),
             str(killed_at),
         ]
         return subprocess.run(

@@ -17,7 +17,7 @@ from rewriteguard.evaluation.release.policy_file import policy_file
 from rewriteguard.evaluation.release.release import ReleaseDecision, groups_of, is_accepted, releases
 from rewriteguard.evaluation.release.rules import Rules
 from rewriteguard.evaluation.run.conditions import Conditions, digest
-from rewriteguard.evaluation.run.journal import conditions_of
+from rewriteguard.evaluation.run.journal import day_of
 from rewriteguard.evaluation.run.outcome import Outcome
 from rewriteguard.evaluation.run.run import Progress, outcomes
 from rewriteguard.evaluation.run.search import Corpus
@@ -27,7 +27,7 @@ from rewriteguard.evaluation.score.results import Group, MissingWords, Results
 from rewriteguard.evaluation.score.runs import should_ask
 from rewriteguard.policy.policy import Policy
 
-JOURNAL = "run.jsonl"
+JOURNAL = "run.sqlite"
 RULES = "rules.sha256"
 
 
@@ -116,10 +116,8 @@ def evaluate(
     known = tuple(cases)
     release_rules = Rules.shipped() if rules is None else rules
     journal = None if out is None else Path(out) / JOURNAL
-    if reference_date is None and journal is not None and (made := conditions_of(journal)) is not None:
-        reference_date = date.fromisoformat(made.reference_date)
     settings["policy"] = _undecided(settings.get("policy"), known)
-    setup = Setup(known, search, rewriters, k=k, reference_date=reference_date, **settings)
+    setup = Setup(known, search, rewriters, k=k, reference_date=reference_date or day_of(journal), **settings)
     if out is not None:
         Path(out).mkdir(parents=True, exist_ok=True)
         _fix(release_rules, Path(out) / RULES)

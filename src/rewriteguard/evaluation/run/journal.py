@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import logging
 import os
-import sys
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,11 @@ from rewriteguard.evaluation.errors import JournalError
 from rewriteguard.evaluation.run.conditions import Conditions
 from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
 
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
-
-_VERSION = 1
-_START = b'{"journal":'
-_FAR = 2**40  # a byte behind all that is written; Windows lets nobody read what is locked
-
-_TAKEN = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK})  # Windows says the latter two
-
-_log = logging.getLogger("rewriteguard")
+_FORM = 0x72776A6C  # "rwjl": tells a journal from other databases
+_VERSION = 2  # the first was a file of JSON lines
+_ABOUT = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+_TABLE = "CREATE TABLE kept (kind TEXT NOT NULL, row TEXT NOT NULL)"
+_OTHER = "expected a journal of a run, got another file"
 
 Key = tuple[str, Arm, str]
 """The case, the arm and the rewriter of an outcome."""
@@ -50,13 +42,14 @@ class Answered:
 
 
 class Journal:
-    """An append-only JSONL file: a header with the conditions, then a line for each answer and each outcome.
+    """An SQLite file whose table `kept` holds the conditions, and then a row for each answer and each outcome.
 
-    Each line is handed to the system as it is written. A process that is killed loses at most the line it was writing;
-    what is left of that is cut off when the journal is opened again. Use it as a context manager.
+    Each row is handed to the system whole: a process that is killed loses at most the one that it was writing. Other
+    processes are kept out until the journal is closed, or this process ends, however it does. Use it as a context
+    manager.
 
     Args:
-        path: The file; made where it does not exist.
+        path: The file, made where it does not exist; ":memory:" keeps all in memory alone.
         conditions: Those of the run. None of what was written under others is read.
 
     Attributes:
@@ -65,19 +58,23 @@ class Journal:
 
     Raises:
         ConditionsError: The journal was written under other conditions.
-        JournalError: The file is no journal, a line cannot be read, it cannot be locked, or another process has it
-            open.
-        OSError: The file cannot be opened.
+        JournalError: The file is no journal, a row cannot be read, it cannot be locked, or another process has it open.
+        OSError: The file cannot be opened or written.
     """
 
     def __init__(self, path: str | os.PathLike[str], conditions: Conditions) -> None:
         self.answers: dict[tuple[str, str], Answered] = {}
         self.outcomes: dict[Key, Outcome] = {}
         self._name = Path(path).name
-        self._file = Path(path).open("a+b", buffering=0)  # noqa: SIM115 - closed by this one's own `close`
+        self._file = _opened(path)
         try:
-            _lock(self._file.fileno(), self._name)
-            self._open(conditions)
+            made, rows = _read(self._file, self._name)
+            if made is None:
+                self._begin(conditions)
+            else:
+                made.require_same(conditions, f"the journal {self._name}")
+            for number, kind, row in rows:
+                self._take(number, kind, row)
         except BaseException:
             self._file.close()
             raise
@@ -86,124 +83,107 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the file, and lets others open it."""
         self._file.close()
 
     def answer(self, label: str, case: str, answered: Answered) -> None:
         """Writes what a rewriter gave."""
-        self._write({"answer": {"rewriter": label, "case": case, **asdict(answered)}})
+        self._write("answer", {"rewriter": label, "case": case, **asdict(answered)})
         self.answers[label, case] = answered
 
     def outcome(self, outcome: Outcome) -> None:
         """Writes how an arm ended."""
-        self._write({"outcome": asdict(outcome)})
+        self._write("outcome", asdict(outcome))
         self.outcomes[outcome.case, outcome.arm, outcome.rewriter] = outcome
 
-    def _open(self, conditions: Conditions) -> None:
-        self._file.seek(0)
-        whole, torn = _whole_lines(self._file.readall() or b"", self._name)
-        if torn:
-            _log.warning("%s: the last line was cut off, as where the writing process was killed", self._name)
-            self._file.truncate(len(whole))
-        if whole:
-            made = _read(whole, self._name, self)
-            made.require_same(conditions, f"the journal {self._name}")
-        else:
-            created = datetime.now(UTC).isoformat(timespec="seconds")
-            self._write({"journal": _VERSION, "created": created, "conditions": conditions.to_dict()})
+    def _begin(self, conditions: Conditions) -> None:
+        with _told(self._name), self._file:  # all of it or nothing
+            for said in ("BEGIN", f"PRAGMA application_id = {_FORM}", f"PRAGMA user_version = {_VERSION}", _TABLE):
+                self._file.execute(said)
+            self._write("conditions", conditions.to_dict())
 
-    def _write(self, row: Mapping[str, Any]) -> None:
-        line = json.dumps(row, separators=(",", ":")).encode() + b"\n"
-        if self._file.write(line) != len(line):
-            raise OSError(f"{self._name}: a part of the line was not written")
+    def _write(self, kind: str, row: Mapping[str, Any]) -> None:
+        with _told(self._name):
+            self._file.execute("INSERT INTO kept VALUES (?, ?)", (kind, json.dumps(row)))
 
-    def add(self, kind: str, row: Mapping[str, Any]) -> None:
-        """Takes over one line that was read."""
-        if kind == "answer":
-            key = (row["rewriter"], row["case"])
-            self.answers[key] = Answered(tuple(row["texts"]), row["several"], row["error"])
-        else:
-            outcome = outcome_of(row)
-            self.outcomes[outcome.case, outcome.arm, outcome.rewriter] = outcome
+    def _take(self, number: int, kind: str, row: str) -> None:
+        """Takes over one row that was read."""
+        try:
+            values: dict[str, Any] = json.loads(row)
+            values |= {name: tuple(each) for name, each in values.items() if isinstance(each, list)}
+            label, case = values["rewriter"], values["case"]
+            if kind == "answer":
+                del values["rewriter"], values["case"]
+                self.answers[label, case] = Answered(**values)
+            else:
+                values |= {"arm": Arm(values["arm"]), "status": Status(values["status"])}
+                self.outcomes[case, values["arm"], label] = Outcome(**values)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise JournalError(f"{self._name}, row {number}: expected an answer or an outcome ({error})") from None
+
+
+def day_of(path: str | os.PathLike[str] | None) -> date | None:
+    """The day that "today" means in a run that goes on; None where it begins, or keeps no journal.
+
+    Raises:
+        JournalError: The file is no journal, or another process has it open.
+        OSError: It cannot be read.
+    """
+    made = None if path is None else conditions_of(path)
+    return None if made is None else date.fromisoformat(made.reference_date)
 
 
 def conditions_of(path: str | os.PathLike[str]) -> Conditions | None:
-    """The conditions of a journal; None where there is none yet.
-
-    Raises:
-        JournalError: The file is no journal.
-        OSError: It cannot be read.
-    """
-    try:
-        raw = Path(path).read_bytes()
-    except FileNotFoundError:
+    """The conditions of a journal, None where there is none yet; raises as `day_of`."""
+    if not Path(path).exists():
         return None
-    whole, _ = _whole_lines(raw, Path(path).name)
-    return _header(whole, Path(path).name) if whole else None
+    with closing(_opened(path)) as file:
+        return _read(file, Path(path).name)[0]
 
 
-def outcome_of(row: Mapping[str, Any]) -> Outcome:
-    """The outcome whose fields these are, as JSON holds them.
-
-    Raises:
-        KeyError, TypeError, ValueError: A field is absent or unknown.
-    """
-    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
-    values |= {"arm": Arm(row["arm"]), "status": Status(row["status"])}
-    return Outcome(**values)
-
-
-def _whole_lines(raw: bytes, name: str) -> tuple[bytes, bool]:
-    """The lines that were written to their ends, and whether another was begun.
-
-    Raises:
-        JournalError: The file is no journal, and must not be written to.
-    """
-    if not raw.startswith(_START) and not _START.startswith(raw):
-        raise JournalError(f"{name}: expected a journal of a run, got another file")
-    whole = raw[: raw.rfind(b"\n") + 1]
-    return whole, len(whole) < len(raw)
-
-
-def _header(whole: bytes, name: str) -> Conditions:
-    try:
-        row = json.loads(whole[: whole.index(b"\n")])
-        version, conditions = row["journal"], row["conditions"]
-    except (ValueError, KeyError, TypeError):
-        raise JournalError(f"{name}, line 1: expected a header with conditions") from None
-    if version != _VERSION:
-        raise JournalError(f"{name}, line 1: expected a journal of version {_VERSION}, got {version!r}")
-    return Conditions.from_dict(conditions)
-
-
-def _read(whole: bytes, name: str, journal: Journal) -> Conditions:
-    """The conditions; what the lines say goes into `journal`."""
-    conditions = _header(whole, name)
-    for number, line in enumerate(whole.split(b"\n")[1:-1], start=2):
+def _opened(path: str | os.PathLike[str]) -> sqlite3.Connection:
+    """The file, locked; nothing waits until it lies on the disk, since what the system has outlives the process."""
+    if Path(path).is_file() and Path(path).stat().st_size == 1:  # SQLite takes it for an empty one
+        raise JournalError(f"{Path(path).name}: {_OTHER}")
+    with _told(Path(path).name):
+        # Rewriters are asked, and their answers kept, in threads of the guarded search.
+        file = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         try:
-            ((kind, row),) = json.loads(line).items()
-            journal.add(kind, row)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise JournalError(f"{name}, line {number}: expected an answer or an outcome ({error})") from None
-    return conditions
+            for said in ("PRAGMA locking_mode = EXCLUSIVE", "PRAGMA synchronous = OFF", "BEGIN EXCLUSIVE", "COMMIT"):
+                file.execute(said)
+        except BaseException:
+            file.close()
+            raise
+    return file
 
 
-def _lock(number: int, name: str) -> None:
-    """Keeps other processes out until the file is closed, or this process ends, however it does.
-
-    Raises:
-        JournalError: Another one has it open, or it cannot be locked.
-    """
+def _read(file: sqlite3.Connection, name: str) -> tuple[Conditions | None, list[tuple[int, str, str]]]:
+    """The conditions that the journal begins with, None where it is empty, and its further rows with their numbers."""
+    with _told(name):
+        (form,), (version,), (tables,) = (file.execute(asked).fetchone() for asked in _ABOUT)
+        if not form and not tables:
+            return None, []
+        if form != _FORM:
+            raise JournalError(f"{name}: {_OTHER}")
+        if version != _VERSION:
+            raise JournalError(f"{name}: expected a journal of version {_VERSION}, got {version}")
+        rows = file.execute("SELECT rowid, kind, row FROM kept ORDER BY rowid").fetchall()
     try:
-        if sys.platform == "win32":
-            os.lseek(number, _FAR, os.SEEK_SET)
-            msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in _TAKEN:
-            raise JournalError(f"{name}: another process has the journal open") from None
-        raise JournalError(f"{name}: expected a file system that can lock a file ({error.strerror})") from None
+        (_, _, conditions), *further = rows
+        return Conditions.from_dict(json.loads(conditions)), further
+    except (ValueError, TypeError) as error:
+        raise JournalError(f"{name}, row 1: expected the conditions of a run ({error})") from None
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Turns what SQLite raises into the errors that a caller knows."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without its details
+        if code == sqlite3.SQLITE_BUSY:
+            said = "another process has the journal open, or its file system cannot lock a file"
+            raise JournalError(f"{name}: {said}") from None
+        if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+            raise JournalError(f"{name}: {_OTHER} ({error})") from None
+        raise OSError(f"{name}: {error}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from random import Random
@@ -13,7 +13,7 @@ from typing import Any, Unpack
 from rewriteguard.errors import ScopeError
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.run.arms import NOT_ASKED, Ended, Guarded, Request, unguarded
-from rewriteguard.evaluation.run.journal import Answered, Journal, Key, conditions_of
+from rewriteguard.evaluation.run.journal import Answered, Journal, day_of
 from rewriteguard.evaluation.run.outcome import SHARED, Arm, Outcome, Status
 from rewriteguard.evaluation.run.setup import K, Settings, Setup
 from rewriteguard.model.assessment import Profile
@@ -58,10 +58,7 @@ def run(
         HistoryError: The history of a case cannot be read.
         ScopeError: The search would not pass on what limits it.
     """
-    if reference_date is None and journal is not None:
-        made = conditions_of(journal)
-        reference_date = None if made is None else date.fromisoformat(made.reference_date)
-    setup = Setup(cases, search, rewriters, k=k, reference_date=reference_date, **settings)
+    setup = Setup(cases, search, rewriters, k=k, reference_date=reference_date or day_of(journal), **settings)
     return outcomes(setup, journal=journal, progress=progress)
 
 
@@ -74,28 +71,12 @@ def outcomes(
         ConditionsError: The journal was written under other conditions.
         JournalError: The journal cannot be read, or another process has it open.
     """
-    if journal is None:
-        return _Run(setup, _Kept()).all(progress)
-    with Journal(journal, setup.conditions) as kept:
+    with Journal(":memory:" if journal is None else journal, setup.conditions) as kept:
         return _Run(setup, kept).all(progress)
 
 
-@dataclass(slots=True)
-class _Kept:
-    """What a journal keeps, in memory alone."""
-
-    answers: dict[tuple[str, str], Answered] = field(default_factory=dict)
-    outcomes: dict[Key, Outcome] = field(default_factory=dict)
-
-    def answer(self, label: str, case: str, answered: Answered) -> None:
-        self.answers[label, case] = answered
-
-    def outcome(self, outcome: Outcome) -> None:
-        self.outcomes[outcome.case, outcome.arm, outcome.rewriter] = outcome
-
-
 class _Run:
-    def __init__(self, setup: Setup, kept: Journal | _Kept) -> None:
+    def __init__(self, setup: Setup, kept: Journal) -> None:
         self._setup = setup
         self._kept = kept
         self._guarded = dict(_guarded(setup))
