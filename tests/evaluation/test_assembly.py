@@ -13,7 +13,7 @@ import pytest
 from rewriteguard import Guard
 from rewriteguard.errors import InputError
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
-from rewriteguard.evaluation.run.outcome import SHARED, Arm, Outcome, Status
+from rewriteguard.evaluation.run.outcome import SHARED, ArmName, Ended, Outcome
 from rewriteguard.evaluation.score.assemble import assemble
 from rewriteguard.evaluation.score.results import Group, Ranked
 from rewriteguard.evaluation.score.statistics import Draws
@@ -34,22 +34,22 @@ def guard() -> Guard:
     return Guard()
 
 
-def did(case: str, arm: Arm, query: str, *results: str, rewriter: str = "r", **others: Any) -> Outcome:
+def did(case: str, arm: ArmName, query: str, *results: str, rewriter: str = "r", **others: Any) -> Outcome:
     label = "" if arm in SHARED else rewriter
-    values = {"status": Status.OK, "queries": (query,), "rewrite": None if arm in SHARED else query} | others
+    values = {"status": Ended.OK, "queries": (query,), "rewrite": None if arm in SHARED else query} | others
     return Outcome(case, arm, label, results=results, **values)
 
 
 OUTCOMES = [
-    did("a", Arm.ORIGINAL, "fares in 2023?", "x", "n"),
-    did("b", Arm.ORIGINAL, "And for 2023?", "n"),
-    did("c", Arm.ORIGINAL, "And boats?", "x"),
-    did("a", Arm.REWRITE, "fares in 2022", "y", "n"),
-    did("b", Arm.REWRITE, "fares", "n"),
-    did("c", Arm.REWRITE, "boat fares", "x"),
-    did("a", Arm.GUARDED, "fares in 2023?", "x", action="fall_back", reasons=("altered.time",)),
-    did("b", Arm.GUARDED, "And for 2023?", "x"),
-    did("c", Arm.GUARDED, "And boats?", "n", action="fuse"),
+    did("a", ArmName.ORIGINAL, "fares in 2023?", "x", "n"),
+    did("b", ArmName.ORIGINAL, "And for 2023?", "n"),
+    did("c", ArmName.ORIGINAL, "And boats?", "x"),
+    did("a", ArmName.REWRITE, "fares in 2022", "y", "n"),
+    did("b", ArmName.REWRITE, "fares", "n"),
+    did("c", ArmName.REWRITE, "boat fares", "x"),
+    did("a", ArmName.GUARDED, "fares in 2023?", "x", action="fall_back", reasons=("altered.time",)),
+    did("b", ArmName.GUARDED, "And for 2023?", "x"),
+    did("c", ArmName.GUARDED, "And boats?", "n", action="fuse"),
 ]
 
 
@@ -66,8 +66,8 @@ def test_arms_stand_in_order_with_what_they_are_held_against(guard: Guard) -> No
 
 def test_the_guarded_arm_is_held_against_doing_without_on_the_requests_of_both(guard: Guard) -> None:
     """What the search without a rewriter finds for requests that the rewriter never saw is no gain of it."""
-    seen = [each for each in OUTCOMES if each.case != "c" or each.arm is Arm.ORIGINAL]
-    without = [did(case, Arm.WITHOUT, case, found) for case, found in (("a", "x"), ("b", "n"), ("c", "x"))]
+    seen = [each for each in OUTCOMES if each.case != "c" or each.arm is ArmName.ORIGINAL]
+    without = [did(case, ArmName.WITHOUT, case, found) for case, found in (("a", "x"), ("b", "n"), ("c", "x"))]
     found = assemble(CASES, [*seen, *without], GROUPS, k=2, extract=guard.extract, draws=DRAWS)
     (guarded,) = [each for each in found.arms if each.arm == "guarded"]
     pair = guarded.over_without
@@ -148,7 +148,7 @@ def test_the_results_are_plain_json_and_do_not_depend_on_the_order(guard: Guard)
 
 
 def test_an_asked_user_without_a_contract_is_a_regression_of_the_rewrite(guard: Guard) -> None:
-    asked = replace(OUTCOMES[8], status=Status.CLARIFIED, queries=(), results=())
+    asked = replace(OUTCOMES[8], status=Ended.CLARIFIED, queries=(), results=())
     found = assemble(CASES, [*OUTCOMES[:8], asked], (), k=2, extract=guard.extract, draws=DRAWS).regressions
     assert {(each.case, each.status, each.stage) for each in found[1:]} == {("c", "clarified", "rewrite")}
 
@@ -168,7 +168,7 @@ def test_396_cases_three_rewriters_and_six_arms_take_seconds() -> None:
         cases.append(
             Case(str(at), original, contract=contract, relevant=("x", "y"), conversation=str(at // 4), turn=at % 4 + 1)
         )
-        for arm in (Arm.ORIGINAL, Arm.HUMAN, Arm.WITHOUT, Arm.REWRITE, Arm.BOTH, Arm.GUARDED):
+        for arm in (ArmName.ORIGINAL, ArmName.HUMAN, ArmName.WITHOUT, ArmName.REWRITE, ArmName.BOTH, ArmName.GUARDED):
             for rewriter in ("",) if arm in SHARED else ("one", "two", "three"):
                 query = original if draw.random() < 0.8 else f"fares of line {at} {rewriter} last spring"
                 results = draw.sample(["x", "y", *(f"n{n}" for n in range(30))], 10)

@@ -14,7 +14,7 @@ import Stemmer
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.errors import CorpusError
 from rewriteguard.evaluation.figure import plain
-from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.run.outcome import ArmName, Ended, Outcome
 from rewriteguard.evaluation.run.search import Bm25, Corpus, Passage
 from rewriteguard.evaluation.score.assemble import missing_words
 from rewriteguard.telemetry.content import identity_of
@@ -116,18 +116,18 @@ def test_the_vocabulary_counts_documents() -> None:
 def test_missing_words_are_counted_for_each_rewriter() -> None:
     cases = [Case("1", "which tram?"), Case("2", "which zebra?")]
 
-    def outcome(case: str, label: str, rewrite: str | None, arm: Arm = Arm.REWRITE) -> Outcome:
-        return Outcome(case, arm, label, Status.OK, rewrite=rewrite)
+    def outcome(case: str, label: str, rewrite: str | None, arm: ArmName = ArmName.REWRITE) -> Outcome:
+        return Outcome(case, arm, label, Ended.OK, rewrite=rewrite)
 
     found = missing_words(
         ["which", "tram"],
         cases,
         [
             outcome("1", "x", "which streetcar"),
-            outcome("1", "x", "which streetcar", Arm.GUARDED),
+            outcome("1", "x", "which streetcar", ArmName.GUARDED),
             outcome("2", "x", "Which zebra streetcar?"),
             outcome("2", "y", "which tram"),
-            outcome("1", "", None, Arm.ORIGINAL),
+            outcome("1", "", None, ArmName.ORIGINAL),
         ],
     )
     assert plain(found["x"].words) == [

@@ -13,7 +13,7 @@ from rewriteguard import Action, Guard, GuardedSearch, InputError, Policy, Predi
 from rewriteguard.evaluation.cases.case import Case, Contract
 from rewriteguard.evaluation.evaluating import Evaluation, evaluate
 from rewriteguard.evaluation.release.rules import Rules
-from rewriteguard.evaluation.run.outcome import Arm
+from rewriteguard.evaluation.run.outcome import ArmName
 from rewriteguard.evaluation.run.rewriters import Rewriter
 
 N = 12
@@ -108,7 +108,7 @@ def test_a_search_that_is_down_is_an_error_and_no_run(guard: Guard, rules: Rules
 def test_a_run_over_nothing_accepts_nothing(guard: Guard, rules: Rules) -> None:
     assert not go(guard, rules, None).accepted
     assert not go(guard, rules, cases=[]).accepted
-    unseen = go(guard, rules, arms=[Arm.ORIGINAL])
+    unseen = go(guard, rules, arms=[ArmName.ORIGINAL])
     assert (of(unseen), unseen.accepted) == (Release.FALL_BACK, False)
 
 
@@ -174,7 +174,7 @@ def test_a_rewriter_of_several_queries_is_fused(guard: Guard, rules: Rules) -> N
 
     for rewriter in (Rewriter(expand, Profile.EXPAND), expand):
         assert of(go(guard, rules, rewriter)) is Release.FUSE
-    without_its_arm = [arm for arm in Arm if arm is not Arm.EXPANDED]
+    without_its_arm = [arm for arm in ArmName if arm is not ArmName.EXPANDED]
     assert of(go(guard, rules, Rewriter(expand, Profile.EXPAND), arms=without_its_arm)) is Release.FUSE
 
 
@@ -202,4 +202,4 @@ def test_classes_of_a_policy_are_decided_anew(guard: Guard, rules: Rules) -> Non
     classes = (RequestClass("all", Predicate(min_words=1), Release.FALL_BACK),)
     found = go(guard, rules, policy=Policy(k=7, classes=classes))
     assert (found.policy, of(found)) == (Policy(k=7), Release.SHIP)
-    assert {each.rewrite is None for each in found.outcomes if each.arm is Arm.GUARDED} == {False}
+    assert {each.rewrite is None for each in found.outcomes if each.arm is ArmName.GUARDED} == {False}

@@ -16,7 +16,7 @@ import pytest
 from rewriteguard.evaluation.errors import ConditionsError, JournalError
 from rewriteguard.evaluation.run.conditions import Conditions
 from rewriteguard.evaluation.run.journal import Answered, Journal, conditions_of
-from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.run.outcome import ArmName, Ended, Outcome
 
 CONDITIONS = Conditions(
     cases="c",
@@ -36,9 +36,9 @@ CONDITIONS = Conditions(
 )
 OUTCOME = Outcome(
     "é \ud800",
-    Arm.GUARDED,
+    ArmName.GUARDED,
     "x",
-    Status.OK,
+    Ended.OK,
     ("one", "two"),
     ("a", "b"),
     "one",

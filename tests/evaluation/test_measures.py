@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from rewriteguard.evaluation.cases.case import Case, Contract
-from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.run.outcome import ArmName, Ended, Outcome
 from rewriteguard.evaluation.score.runs import measured
 
 ASK = Contract(unresolved="it", readings=("the boat", "the bus"))
 
 
-def did(case: str, *results: str, status: Status = Status.OK) -> Outcome:
-    return Outcome(case, Arm.REWRITE, "r", status, queries=("q",), results=results)
+def did(case: str, *results: str, status: Ended = Ended.OK) -> Outcome:
+    return Outcome(case, ArmName.REWRITE, "r", status, queries=("q",), results=results)
 
 
 def test_measures_by_hand() -> None:
@@ -30,8 +30,8 @@ def test_only_the_first_k_count_and_each_document_once() -> None:
     assert measured([case], {"a": did("a", "x", "x", "y")}, 2)["a"].recall == 0.5
 
 
-@pytest.mark.parametrize("status", [Status.EMPTY, Status.ERROR, Status.CLARIFIED])
-def test_nothing_found_is_nothing_found_whatever_the_reason(status: Status) -> None:
+@pytest.mark.parametrize("status", [Ended.EMPTY, Ended.ERROR, Ended.CLARIFIED])
+def test_nothing_found_is_nothing_found_whatever_the_reason(status: Ended) -> None:
     found = measured([Case("a", "?", relevant=("x",))], {"a": did("a", status=status)}, 5)
     assert (found["a"].recall, found["a"].mrr, found["a"].found) == (0.0, 0.0, False)
 
@@ -48,7 +48,7 @@ def test_a_right_question_is_left_out_and_a_wrong_one_found_nothing() -> None:
         Case("b", "?", relevant=("x",), contract=Contract()),
         Case("c", "?", relevant=("x",), contract=ASK),
     ]
-    outcomes = {name: did(name, status=Status.CLARIFIED) for name in "ab"} | {"c": did("c", "x")}
+    outcomes = {name: did(name, status=Ended.CLARIFIED) for name in "ab"} | {"c": did("c", "x")}
     found = measured(cases, outcomes, 5)
     assert list(found) == ["b", "c"]
     assert not found["b"].found

@@ -23,7 +23,7 @@ from rewriteguard import Guard, GuardedSearch, Hit, Policy, Predicate, Profile, 
 from rewriteguard.errors import InputError, ScopeError
 from rewriteguard.evaluation.cases.case import Case, Contract
 from rewriteguard.evaluation.errors import ConditionsError
-from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.run.outcome import ArmName, Ended, Outcome
 from rewriteguard.evaluation.run.rewriters import Rewriter
 from rewriteguard.evaluation.run.run import run
 from rewriteguard.evaluation.run.search import Corpus, Passage, Searching
@@ -62,7 +62,7 @@ def go(guard: Guard, cases: Any = CASES, search: Any = CORPUS, rewriters: Any = 
     return run(cases, search, rewriters, guard=guard, **{"reference_date": DAY, **more})
 
 
-def of(found: list[Outcome], arm: Arm, label: str = "") -> dict[str, Outcome]:
+def of(found: list[Outcome], arm: ArmName, label: str = "") -> dict[str, Outcome]:
     return {each.case: each for each in found if each.arm is arm and each.rewriter == label}
 
 
@@ -76,26 +76,26 @@ def rewrite(turn: str, history: list[Mapping[str, str]]) -> str:
 
 def test_every_arm_runs_for_every_case_in_a_fixed_order(guard: Guard) -> None:
     found = go(guard)
-    pairs = [(arm, "") for arm in (Arm.ORIGINAL, Arm.HUMAN)]
-    pairs += [(arm, label) for arm in (Arm.REWRITE, Arm.BOTH, Arm.GUARDED) for label in ("good", "bad")]
+    pairs = [(arm, "") for arm in (ArmName.ORIGINAL, ArmName.HUMAN)]
+    pairs += [(arm, label) for arm in (ArmName.REWRITE, ArmName.BOTH, ArmName.GUARDED) for label in ("good", "bad")]
     assert [(each.case, each.arm, each.rewriter) for each in found] == [
-        (case.id, *pair) for case in CASES for pair in [*pairs, (Arm.WITHOUT, "")]
+        (case.id, *pair) for case in CASES for pair in [*pairs, (ArmName.WITHOUT, "")]
     ]
-    assert {each.status for each in found} == {Status.OK}
+    assert {each.status for each in found} == {Ended.OK}
     assert all(len(each.results) == 10 for each in found)
 
 
 def test_what_the_arms_search(guard: Guard) -> None:
     found = go(guard, CASES[:1])
     case, good = CASES[0], CASES[0].rewrites["good"][0]
-    assert of(found, Arm.ORIGINAL)["tram"].queries == (case.original,)
-    assert of(found, Arm.HUMAN)["tram"].queries == (case.human,)
-    assert of(found, Arm.REWRITE, "good")["tram"].queries == (good,)
-    assert of(found, Arm.BOTH, "good")["tram"].queries == (case.original, good)
+    assert of(found, ArmName.ORIGINAL)["tram"].queries == (case.original,)
+    assert of(found, ArmName.HUMAN)["tram"].queries == (case.human,)
+    assert of(found, ArmName.REWRITE, "good")["tram"].queries == (good,)
+    assert of(found, ArmName.BOTH, "good")["tram"].queries == (case.original, good)
     carried = guard.carried(case.original, case.history).text
-    assert of(found, Arm.GUARDED, "good")["tram"].queries == (case.original, good, carried)
-    assert of(found, Arm.WITHOUT)["tram"].queries == (case.original, carried)
-    bad = of(found, Arm.GUARDED, "bad")["tram"]
+    assert of(found, ArmName.GUARDED, "good")["tram"].queries == (case.original, good, carried)
+    assert of(found, ArmName.WITHOUT)["tram"].queries == (case.original, carried)
+    bad = of(found, ArmName.GUARDED, "bad")["tram"]
     assert (bad.verdict, bad.action, bad.queries) == ("changed", "fall_back", (case.original, carried))
     assert "dropped.time" in bad.reasons
 
@@ -113,7 +113,7 @@ def test_the_guarded_arm_is_the_products_own_search(guard: Guard) -> None:
             telemetry=Telemetry(capture="off"),
         )
         expected = search.run(case.original, case.history, reference_date=DAY)
-        ours = of(go(guard, [case]), Arm.GUARDED, "good")[case.id]
+        ours = of(go(guard, [case]), ArmName.GUARDED, "good")[case.id]
         assert ours.results == tuple(passage.id for passage in expected.items)
         assert ours.action == expected.decision.action
 
@@ -194,35 +194,35 @@ def test_failures_are_outcomes(guard: Guard) -> None:
 
     found = go(guard, search=search, rewriters={"x": rewriter})
     told = {(each.case, each.arm): (each.status, each.stage, each.error) for each in found if each.stage or each.error}
-    error, empty, ok = Status.ERROR, Status.EMPTY, Status.OK
+    error, empty, ok = Ended.ERROR, Ended.EMPTY, Ended.OK
     assert told == {
-        ("ferry", Arm.REWRITE): (error, "rewrite", "TimeoutError"),
-        ("ferry", Arm.BOTH): (error, "rewrite", "TimeoutError"),
-        ("ferry", Arm.GUARDED): (ok, "rewrite", "TimeoutError"),
-        ("museum", Arm.REWRITE): (empty, "rewrite", ""),
-        ("museum", Arm.BOTH): (empty, "rewrite", ""),
-        ("library", Arm.HUMAN): (error, "retrieval", "ConnectionError"),
-        ("library", Arm.REWRITE): (error, "retrieval", "ConnectionError"),
-        ("library", Arm.BOTH): (error, "retrieval", "ConnectionError"),
-        ("library", Arm.GUARDED): (ok, "retrieval", "ConnectionError"),
-        ("library", Arm.WITHOUT): (ok, "retrieval", "ConnectionError"),
-        ("market", Arm.HUMAN): (empty, "retrieval", ""),
-        ("market", Arm.REWRITE): (empty, "retrieval", ""),
+        ("ferry", ArmName.REWRITE): (error, "rewrite", "TimeoutError"),
+        ("ferry", ArmName.BOTH): (error, "rewrite", "TimeoutError"),
+        ("ferry", ArmName.GUARDED): (ok, "rewrite", "TimeoutError"),
+        ("museum", ArmName.REWRITE): (empty, "rewrite", ""),
+        ("museum", ArmName.BOTH): (empty, "rewrite", ""),
+        ("library", ArmName.HUMAN): (error, "retrieval", "ConnectionError"),
+        ("library", ArmName.REWRITE): (error, "retrieval", "ConnectionError"),
+        ("library", ArmName.BOTH): (error, "retrieval", "ConnectionError"),
+        ("library", ArmName.GUARDED): (ok, "retrieval", "ConnectionError"),
+        ("library", ArmName.WITHOUT): (ok, "retrieval", "ConnectionError"),
+        ("market", ArmName.HUMAN): (empty, "retrieval", ""),
+        ("market", ArmName.REWRITE): (empty, "retrieval", ""),
     }
-    failed = of(found, Arm.REWRITE, "x")["ferry"]
+    failed = of(found, ArmName.REWRITE, "x")["ferry"]
     assert (failed.results, failed.queries, failed.rewrite) == ((), (), None)
-    assert of(found, Arm.GUARDED, "x")["ferry"].reasons == ("rewriter_error",)
+    assert of(found, ArmName.GUARDED, "x")["ferry"].reasons == ("rewriter_error",)
 
 
 def test_a_first_turn_is_no_request_for_a_rewriter_unless_a_rewrite_of_it_is_recorded(guard: Guard) -> None:
     asked: list[str] = []
     found = go(guard, [FIRST], rewriters={"x": lambda turn: asked.append(turn) or "something else"})
-    assert ([each.arm for each in found], asked) == ([Arm.ORIGINAL, Arm.WITHOUT], [])
+    assert ([each.arm for each in found], asked) == ([ArmName.ORIGINAL, ArmName.WITHOUT], [])
     never = go(guard, [FIRST, CASES[0]], rewriters={"good": "recorded"})
-    assert {each.arm for each in never if each.case == "first"} == {Arm.ORIGINAL, Arm.WITHOUT}
+    assert {each.arm for each in never if each.case == "first"} == {ArmName.ORIGINAL, ArmName.WITHOUT}
     recorded = go(guard, [replace(FIRST, rewrites={"good": ("tram visitors",)})], rewriters={"good": "recorded"})
-    assert of(recorded, Arm.REWRITE, "good")["first"].queries == ("tram visitors",)
-    assert of(recorded, Arm.GUARDED, "good")["first"].action == "use_original"
+    assert of(recorded, ArmName.REWRITE, "good")["first"].queries == ("tram visitors",)
+    assert of(recorded, ArmName.GUARDED, "good")["first"].action == "use_original"
 
 
 def test_classes_of_the_policy_do_not_decide_what_the_guarded_arm_does(guard: Guard) -> None:
@@ -233,7 +233,7 @@ def test_classes_of_the_policy_do_not_decide_what_the_guarded_arm_does(guard: Gu
 def test_a_case_that_a_recorded_rewriter_never_saw_is_not_measured(guard: Guard) -> None:
     other = replace(CASES[1], rewrites={})
     found = go(guard, [CASES[0], other], rewriters={"good": "recorded"})
-    assert {each.arm for each in found if each.case == other.id} == {Arm.ORIGINAL, Arm.HUMAN, Arm.WITHOUT}
+    assert {each.arm for each in found if each.case == other.id} == {ArmName.ORIGINAL, ArmName.HUMAN, ArmName.WITHOUT}
     with pytest.raises(InputError, match=r"'gone'.*no case holds a rewrite of it; they hold those of bad, good"):
         go(guard, rewriters={"gone": "recorded"})
 
@@ -243,23 +243,23 @@ def test_a_list_of_queries_has_an_arm_of_its_own(guard: Guard) -> None:
     case = replace(CASES[0], rewrites={"x": queries})
     for rewriter in ("recorded", lambda turn, history: list(queries), Rewriter("recorded", Profile.EXPAND)):
         found = go(guard, [case], rewriters={"x": rewriter})
-        assert of(found, Arm.REWRITE, "x")["tram"].queries == queries
-        assert of(found, Arm.EXPANDED, "x")["tram"].queries == (case.original, *queries)
-        guarded = of(found, Arm.GUARDED, "x")["tram"]
+        assert of(found, ArmName.REWRITE, "x")["tram"].queries == queries
+        assert of(found, ArmName.EXPANDED, "x")["tram"].queries == (case.original, *queries)
+        guarded = of(found, ArmName.GUARDED, "x")["tram"]
         assert guarded.rewrite == "\n".join(queries)
         assert guarded.queries[:3] == (case.original, *queries)
         assert guarded.fetched <= 60
     single = go(guard, [CASES[0]], rewriters={"good": Rewriter("recorded", Profile.EXPAND)})
-    assert of(single, Arm.EXPANDED, "good")["tram"].results == of(single, Arm.BOTH, "good")["tram"].results
-    assert not of(go(guard), Arm.EXPANDED, "good")
+    assert of(single, ArmName.EXPANDED, "good")["tram"].results == of(single, ArmName.BOTH, "good")["tram"].results
+    assert not of(go(guard), ArmName.EXPANDED, "good")
 
 
 def test_several_rewrites_together_weigh_as_much_as_the_turn_only_in_one_arm(guard: Guard) -> None:
     case = replace(CASES[0], rewrites={"x": ("one", "two", "three")})
     found = go(guard, [case], lambda query: ["t"] if query == case.original else ["r"], {"x": "recorded"})
-    assert of(found, Arm.BOTH, "x")["tram"].results == ("t", "r")  # a tie goes to the turn
-    assert of(found, Arm.EXPANDED, "x")["tram"].results == ("r", "t")
-    assert of(found, Arm.REWRITE, "x")["tram"].results == ("r",)
+    assert of(found, ArmName.BOTH, "x")["tram"].results == ("t", "r")  # a tie goes to the turn
+    assert of(found, ArmName.EXPANDED, "x")["tram"].results == ("r", "t")
+    assert of(found, ArmName.REWRITE, "x")["tram"].results == ("r",)
 
 
 def test_an_ambiguous_turn_is_asked_about(guard: Guard) -> None:
@@ -272,26 +272,28 @@ def test_an_ambiguous_turn_is_asked_about(guard: Guard) -> None:
         ),
         rewrites={"x": ("Is the Falster lamp suitable for a nursery?",)},
     )
-    asked = of(go(guard, [case], rewriters={"x": "recorded"}, policy=Policy(clarify=True)), Arm.GUARDED, "x")["lamps"]
-    assert (asked.status, asked.action, asked.results, asked.queries) == (Status.CLARIFIED, "clarify", (), ())
+    asked = of(go(guard, [case], rewriters={"x": "recorded"}, policy=Policy(clarify=True)), ArmName.GUARDED, "x")[
+        "lamps"
+    ]
+    assert (asked.status, asked.action, asked.results, asked.queries) == (Ended.CLARIFIED, "clarify", (), ())
     assert asked.candidates == ("Falster lamp", "Lolland lamp")
-    hedged = of(go(guard, [case], CORPUS, {"x": "recorded"}), Arm.GUARDED, "x")["lamps"]
+    hedged = of(go(guard, [case], CORPUS, {"x": "recorded"}), ArmName.GUARDED, "x")["lamps"]
     assert (hedged.action, hedged.candidates) == ("fuse", ())
 
 
 def test_shadow_mode_searches_the_rewrite_alone(guard: Guard) -> None:
     found = go(guard, policy=Policy.observe())
     for label in ("good", "bad"):
-        assert {c: o.results for c, o in of(found, Arm.GUARDED, label).items()} == {
-            c: o.results for c, o in of(found, Arm.REWRITE, label).items()
+        assert {c: o.results for c, o in of(found, ArmName.GUARDED, label).items()} == {
+            c: o.results for c, o in of(found, ArmName.REWRITE, label).items()
         }
-    assert of(found, Arm.WITHOUT)["tram"].action == "fall_back"
+    assert of(found, ArmName.WITHOUT)["tram"].action == "fall_back"
 
     def fails(turn: str, history: Any) -> str:
         raise TimeoutError("model")
 
-    failed = of(go(guard, CASES[:1], rewriters={"x": fails}, policy=Policy.observe()), Arm.GUARDED, "x")["tram"]
-    assert (failed.status, failed.stage, failed.error) == (Status.ERROR, "rewrite", "TimeoutError")
+    failed = of(go(guard, CASES[:1], rewriters={"x": fails}, policy=Policy.observe()), ArmName.GUARDED, "x")["tram"]
+    assert (failed.status, failed.stage, failed.error) == (Ended.ERROR, "rewrite", "TimeoutError")
 
 
 def test_the_contract_says_what_today_is(guard: Guard) -> None:
@@ -303,7 +305,7 @@ def test_the_contract_says_what_today_is(guard: Guard) -> None:
     )
     contract = Contract(reference_date=date(2023, 3, 1))
     found = go(guard, [case, replace(case, id="here", contract=contract)], rewriters={"x": "recorded"})
-    verdicts = {name: each.verdict for name, each in of(found, Arm.GUARDED, "x").items()}
+    verdicts = {name: each.verdict for name, each in of(found, ArmName.GUARDED, "x").items()}
     assert verdicts == {"ago": "changed", "here": "preserved"}
 
 
@@ -324,7 +326,7 @@ def test_the_scope_limits_every_search_and_fails_closed(guard: Guard) -> None:
         each.results and all(name.endswith("2021") for name in each.results) for each in found if each.case == "tram"
     )
     assert {(each.status, each.stage, each.error) for each in found if each.case == "ferry"} == {
-        (Status.ERROR, "retrieval", "ScopeError")
+        (Ended.ERROR, "retrieval", "ScopeError")
     }
     with pytest.raises(ScopeError, match="searches with 'year'"):
         go(guard, cases[:1], Retriever(), scope=scope)
@@ -393,7 +395,7 @@ def test_answers_are_asked_for_and_judged(guard: Guard) -> None:
             raise ConnectionError("judge")
         return None if case.id == "museum" else answer in case.relevant
 
-    found = of(go(guard, answer=answer, judge=judge), Arm.HUMAN)
+    found = of(go(guard, answer=answer, judge=judge), ArmName.HUMAN)
     told = {name: (each.answer, each.supported, each.stage, each.error) for name, each in found.items()}
     assert told["tram"] == ("tram-2022", True, "", "")
     assert told["ferry"] == (None, None, "generation", "TimeoutError")
@@ -403,8 +405,8 @@ def test_answers_are_asked_for_and_judged(guard: Guard) -> None:
 
 
 def test_arms_that_are_not_asked_for_do_not_run(guard: Guard) -> None:
-    found = go(guard, arms=[Arm.REWRITE, Arm.ORIGINAL])
-    assert [each.arm for each in found[:3]] == [Arm.ORIGINAL, Arm.REWRITE, Arm.REWRITE]
+    found = go(guard, arms=[ArmName.REWRITE, ArmName.ORIGINAL])
+    assert [each.arm for each in found[:3]] == [ArmName.ORIGINAL, ArmName.REWRITE, ArmName.REWRITE]
     assert len(found) == 3 * len(CASES)
 
 
@@ -473,7 +475,7 @@ def test_a_changed_index_behind_the_same_name_is_found_by_what_it_gives(guard: G
         ({"budget": 30}, "budget was 60 and is 30"),
         ({"seed": 1}, "seed was 0 and is 1"),
         ({"policy": Policy.strict()}, "policy.name was 'default' and is 'strict'"),
-        ({"arms": [Arm.ORIGINAL]}, "arms was"),
+        ({"arms": [ArmName.ORIGINAL]}, "arms was"),
         (
             {"rewriters": {"good": Rewriter("recorded", Profile.EXPAND), "bad": "recorded"}},
             "rewriters.good.profile was",
@@ -486,9 +488,9 @@ def test_a_changed_index_behind_the_same_name_is_found_by_what_it_gives(guard: G
     ],
 )
 def test_other_conditions_are_refused(guard: Guard, tmp_path: Path, changed: Any, message: str) -> None:
-    go(guard, journal=tmp_path / "journal", arms=[Arm.ORIGINAL, Arm.REWRITE])
+    go(guard, journal=tmp_path / "journal", arms=[ArmName.ORIGINAL, ArmName.REWRITE])
     with pytest.raises(ConditionsError, match=message):
-        go(guard, **{"journal": tmp_path / "journal", "arms": [Arm.ORIGINAL, Arm.REWRITE], **changed})
+        go(guard, **{"journal": tmp_path / "journal", "arms": [ArmName.ORIGINAL, ArmName.REWRITE], **changed})
 
 
 def test_without_a_date_a_resumed_run_keeps_that_of_its_journal(guard: Guard, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
-from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.run.outcome import ArmName, Ended, Outcome
 from rewriteguard.evaluation.score.runs import ArmRun, arm_runs
 from rewriteguard.evaluation.score.scores import Leak, Paired, Scores, paired, score
 from rewriteguard.evaluation.score.statistics import Draws, clusters_of, exact_mcnemar
@@ -23,9 +23,9 @@ def no_tokens(text: str) -> Sequence[ProtectedToken]:
     return ()
 
 
-def did(case: str, *results: str, arm: Arm = Arm.REWRITE, **others: object) -> Outcome:
-    values = {"status": Status.OK, "queries": ("fares 2023",), "rewrite": "fares 2023"} | others
-    return Outcome(case, arm, "" if arm is Arm.ORIGINAL else "r", results=results, **values)
+def did(case: str, *results: str, arm: ArmName = ArmName.REWRITE, **others: object) -> Outcome:
+    values = {"status": Ended.OK, "queries": ("fares 2023",), "rewrite": "fares 2023"} | others
+    return Outcome(case, arm, "" if arm is ArmName.ORIGINAL else "r", results=results, **values)
 
 
 def run(cases: Sequence[Case], *outcomes: Outcome, k: int = 3) -> ArmRun:
@@ -73,7 +73,7 @@ def test_540_constraints_of_200_requests() -> None:
 
 def test_requests_without_a_query_kept_nothing() -> None:
     cases = [Case(name, "?", contract=YEAR, relevant=("x",)) for name in "abc"]
-    outcomes = [did("a", "x"), did("b", status=Status.ERROR, queries=()), did("c", status=Status.EMPTY)]
+    outcomes = [did("a", "x"), did("b", status=Ended.ERROR, queries=()), did("c", status=Ended.EMPTY)]
     found = scored(cases, run(cases, *outcomes))
     assert found.statuses == {"ok": 1, "empty": 1, "error": 1, "clarified": 0}
     assert (found.preservation.count, found.preservation.n) == (4, 6)
@@ -85,7 +85,7 @@ def test_requests_without_a_query_kept_nothing() -> None:
 
 def test_a_rewriter_that_fails_nine_times_of_ten_preserves_a_tenth() -> None:
     cases = [Case(str(at), "?", contract=YEAR) for at in range(10)]
-    failed = {"status": Status.ERROR, "queries": (), "rewrite": None, "stage": "rewrite"}
+    failed = {"status": Ended.ERROR, "queries": (), "rewrite": None, "stage": "rewrite"}
     found = scored(cases, run(cases, did("0"), *(did(str(at), **failed) for at in range(1, 10))))
     for figures in (found, found.of_rewrite):
         assert (figures.preservation.count, figures.preservation.n) == (2, 20)
@@ -97,7 +97,7 @@ def test_a_rewriter_that_fails_nine_times_of_ten_preserves_a_tenth() -> None:
 def test_a_request_about_which_the_user_was_rightly_asked_is_left_out_and_counted() -> None:
     ask = replace(ASK, constraints=YEAR.constraints)
     cases = [Case("a", "?", contract=ask), Case("b", "?", contract=YEAR), Case("c", "?", contract=YEAR)]
-    clarified = {"status": Status.CLARIFIED, "queries": ()}
+    clarified = {"status": Ended.CLARIFIED, "queries": ()}
     found = scored(cases, run(cases, did("a", **clarified), did("b", **clarified), did("c")))
     assert (found.left_out, found.preservation.n, found.completeness.n) == (1, 4, 2)
     assert (found.preservation.count, found.completeness.count) == (2, 1)  # nobody had to be asked about b
@@ -115,13 +115,13 @@ def test_the_rewriters_own_output_is_scored_apart_from_what_is_searched_beside_i
     own = found.of_rewrite
     assert (own.preservation.count, own.preservation.n) == (3, 4)
     assert (own.completeness.count, own.completeness.n) == (1, 2)
-    (original,) = arm_runs(cases, [did(name, arm=Arm.ORIGINAL, rewrite=None) for name in "abc"], 3, no_tokens)
+    (original,) = arm_runs(cases, [did(name, arm=ArmName.ORIGINAL, rewrite=None) for name in "abc"], 3, no_tokens)
     assert scored(cases, original).of_rewrite.preservation.n == 0
 
 
 def test_near_misses_are_apart_from_missing() -> None:
     cases = [Case(name, "?", relevant=("x", "z"), near_misses=("y",)) for name in "abcd"]
-    outcomes = [did("a", "y", "x"), did("b", "y"), did("c", "n"), did("d", status=Status.EMPTY)]
+    outcomes = [did("a", "y", "x"), did("b", "y"), did("c", "n"), did("d", status=Ended.EMPTY)]
     evidence = scored(cases, run(cases, *outcomes)).evidence
     assert [each.count for each in (evidence.found, evidence.near_miss_only, evidence.missing)] == [1, 1, 2]
     assert evidence.found.n == 4
@@ -156,7 +156,7 @@ def test_answers_count_only_where_somebody_said() -> None:
 def test_clarification_has_both_denominators() -> None:
     contracts = {"a": ASK, "b": ASK, "c": YEAR, "d": YEAR, "e": YEAR, "f": None}
     cases = [Case(name, "?", contract=contract) for name, contract in contracts.items()]
-    outcomes = [did(name, status=Status.CLARIFIED if name in "acf" else Status.OK) for name in contracts]
+    outcomes = [did(name, status=Ended.CLARIFIED if name in "acf" else Ended.OK) for name in contracts]
     clarification = scored(cases, run(cases, *outcomes)).clarification
     assert (clarification.asked.count, clarification.asked.n) == (1, 2)
     assert (clarification.not_asked.count, clarification.not_asked.n) == (2, 3)
@@ -185,7 +185,7 @@ def test_a_forbidden_document_fails_its_family() -> None:
 
 def test_gains_and_regressions_have_their_denominators() -> None:
     cases = [Case(name, "?", relevant=("x",)) for name in "abcdefg"] + [Case("nobody judged", "?")]
-    original = [did(name, *(["x"] if name in "abcd" else ["n"]), arm=Arm.ORIGINAL) for name in "abcdefg"]
+    original = [did(name, *(["x"] if name in "abcd" else ["n"]), arm=ArmName.ORIGINAL) for name in "abcdefg"]
     rewrite = [did(name, *(["x"] if name in "aef" else ["n"])) for name in "abcdefg"]
     found = both(cases, [*rewrite, *original, did("nobody judged")])
     assert (found.n, found.both, found.lost, found.gained, found.neither) == (7, 1, 3, 2, 1)
@@ -199,7 +199,7 @@ def test_gains_and_regressions_have_their_denominators() -> None:
 
 def test_none_lost_of_200_is_bounded() -> None:
     cases = [Case(str(at), "?", relevant=("x",)) for at in range(200)]
-    outcomes = [did(case.id, "x", arm=arm) for case in cases for arm in (Arm.ORIGINAL, Arm.REWRITE)]
+    outcomes = [did(case.id, "x", arm=arm) for case in cases for arm in (ArmName.ORIGINAL, ArmName.REWRITE)]
     found = both(cases, outcomes)
     assert f"{found.regression.high:.1%}" == "1.5%"
     assert (found.mcnemar, found.randomisation) == (None, 1.0)
@@ -207,6 +207,6 @@ def test_none_lost_of_200_is_bounded() -> None:
 
 def test_only_requests_that_both_ran_are_pairs() -> None:
     cases = [Case(name, "?", relevant=("x",), contract=ASK) for name in "abc"]
-    outcomes = [did(name, "x", arm=Arm.ORIGINAL) for name in "abc"]
-    outcomes += [did("a", "x"), did("b", status=Status.CLARIFIED)]  # b was rightly asked, c did not run
+    outcomes = [did(name, "x", arm=ArmName.ORIGINAL) for name in "abc"]
+    outcomes += [did("a", "x"), did("b", status=Ended.CLARIFIED)]  # b was rightly asked, c did not run
     assert both(cases, outcomes).n == 1

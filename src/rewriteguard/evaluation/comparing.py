@@ -10,20 +10,20 @@ from typing import Any, Unpack
 from rewriteguard.errors import InputError
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.figure import Figure
-from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.run.outcome import ArmName, Ended, Outcome
 from rewriteguard.evaluation.run.rewriters import RECORDED
 from rewriteguard.evaluation.run.run import outcomes
-from rewriteguard.evaluation.run.setup import BUDGET, Settings, Setup
+from rewriteguard.evaluation.run.setup import BUDGET, Setup, SetupKeywords
 from rewriteguard.model.assessment import Profile
 from rewriteguard.model.conversation import Conversation
 
-_ARMS = (Arm.ORIGINAL, Arm.REWRITE, Arm.GUARDED)
+_ARMS = (ArmName.ORIGINAL, ArmName.REWRITE, ArmName.GUARDED)
 _PRINTED = 10  # regressions that are printed
 _LABEL = "rewriter"
 
 
 @dataclass(frozen=True, slots=True)
-class Regression:
+class Loss:
     """A question whose answer the turn as written finds and the rewrite does not.
 
     Attributes:
@@ -66,7 +66,7 @@ class Compared:
     recall: Mapping[str, Figure]
     failed: Mapping[str, int]
     reasons: Mapping[str, int]
-    regressions: tuple[Regression, ...]
+    regressions: tuple[Loss, ...]
     gains: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -78,7 +78,11 @@ class Compared:
 
 
 def compare(
-    questions: Iterable[Case | Mapping[str, Any]], search: Any, rewriter: Any, k: int = 10, **settings: Unpack[Settings]
+    questions: Iterable[Case | Mapping[str, Any]],
+    search: Any,
+    rewriter: Any,
+    k: int = 10,
+    **settings: Unpack[SetupKeywords],
 ) -> Compared:
     """What a rewriter wins and loses: recall with and without it, what it dropped, and the questions that it loses.
 
@@ -98,26 +102,28 @@ def compare(
     cases = [each if isinstance(each, Case) else _case(each, place) for place, each in enumerate(questions)]
     label = rewriter if isinstance(rewriter, str) else _LABEL
     given = {label: RECORDED if isinstance(rewriter, str) else rewriter}
-    chosen: Settings = {"budget": max(BUDGET, k), **settings, "arms": _ARMS}
+    chosen: SetupKeywords = {"budget": max(BUDGET, k), **settings, "arms": _ARMS}
     setup = Setup(cases, search, given, k=k, **chosen)
     found = {(each.case, each.arm): each for each in outcomes(setup)}
     measured = [case for case in cases if all((case.id, arm) in found for arm in _ARMS)]
     judged = [case for case in measured if case.relevant]
     losses = [_regression(setup, case, found) for case in judged]
-    gains = [case.id for case in judged if _rank(case, found, Arm.REWRITE) and not _rank(case, found, Arm.ORIGINAL)]
+    gains = [
+        case.id for case in judged if _rank(case, found, ArmName.REWRITE) and not _rank(case, found, ArmName.ORIGINAL)
+    ]
     return Compared(
         k=k,
         questions=len(measured),
         left_out=len(cases) - len(measured),
         recall={arm.value: _recall(judged, found, arm) for arm in _ARMS},
-        failed={arm.value: sum(found[case.id, arm].status is Status.ERROR for case in measured) for arm in _ARMS},
-        reasons=_reasons(found[case.id, Arm.GUARDED] for case in measured),
+        failed={arm.value: sum(found[case.id, arm].status is Ended.ERROR for case in measured) for arm in _ARMS},
+        reasons=_reasons(found[case.id, ArmName.GUARDED] for case in measured),
         regressions=tuple(each for each in losses if each is not None),
         gains=tuple(gains),
     )
 
 
-_Outcomes = Mapping[tuple[str, Arm], Outcome]
+_Outcomes = Mapping[tuple[str, ArmName], Outcome]
 
 
 def _case(row: Mapping[str, Any], place: int) -> Case:
@@ -137,13 +143,13 @@ def _case(row: Mapping[str, Any], place: int) -> Case:
     )
 
 
-def _rank(case: Case, found: _Outcomes, arm: Arm) -> int | None:
+def _rank(case: Case, found: _Outcomes, arm: ArmName) -> int | None:
     """The best rank of a relevant document, from 1."""
     ranks = (rank for rank, each in enumerate(found[case.id, arm].results, 1) if each in case.relevant)
     return next(ranks, None)
 
 
-def _recall(cases: Sequence[Case], found: _Outcomes, arm: Arm) -> Figure:
+def _recall(cases: Sequence[Case], found: _Outcomes, arm: ArmName) -> Figure:
     shares = [len({*case.relevant}.intersection(found[case.id, arm].results)) / len({*case.relevant}) for case in cases]
     return Figure(sum(shares) / len(shares) if shares else None, len(shares))
 
@@ -153,19 +159,19 @@ def _reasons(guarded: Iterable[Outcome]) -> dict[str, int]:
     return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _regression(setup: Setup, case: Case, found: _Outcomes) -> Regression | None:
-    rank = _rank(case, found, Arm.ORIGINAL)
-    if rank is None or _rank(case, found, Arm.REWRITE) is not None:
+def _regression(setup: Setup, case: Case, found: _Outcomes) -> Loss | None:
+    rank = _rank(case, found, ArmName.ORIGINAL)
+    if rank is None or _rank(case, found, ArmName.REWRITE) is not None:
         return None
-    rewrite, guarded = found[case.id, Arm.REWRITE], found[case.id, Arm.GUARDED]
-    return Regression(
+    rewrite, guarded = found[case.id, ArmName.REWRITE], found[case.id, ArmName.GUARDED]
+    return Loss(
         case.id,
         case.original,
         rewrite.rewrite,
         guarded.reasons,
         _dropped(setup, case, rewrite.rewrite),
         rank,
-        _rank(case, found, Arm.GUARDED),
+        _rank(case, found, ArmName.GUARDED),
     )
 
 

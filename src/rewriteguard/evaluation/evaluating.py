@@ -21,7 +21,7 @@ from rewriteguard.evaluation.run.journal import day_of
 from rewriteguard.evaluation.run.outcome import Outcome
 from rewriteguard.evaluation.run.run import Progress, outcomes
 from rewriteguard.evaluation.run.search import Corpus
-from rewriteguard.evaluation.run.setup import K, Settings, Setup
+from rewriteguard.evaluation.run.setup import K, Setup, SetupKeywords
 from rewriteguard.evaluation.score.assemble import assemble, missing_words
 from rewriteguard.evaluation.score.results import Group, MissingWords, Results
 from rewriteguard.evaluation.score.runs import should_ask
@@ -88,7 +88,7 @@ def evaluate(
     k: int = K,
     reference_date: date | None = None,
     progress: Progress | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[SetupKeywords],
 ) -> Evaluation:
     """Runs every arm for every case, scores them, and decides for each class how far each rewriter may be used.
 

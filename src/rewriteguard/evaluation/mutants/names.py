@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question
-from rewriteguard.evaluation.mutants.question import WORDS, Ask, any_of, ask, context_names
+from rewriteguard.evaluation.mutants.question import WORDS, AskingClause, any_of, ask, context_names
 
 _LISTS = WORDS["names"]
 _TOLD = re.compile(
@@ -99,7 +99,7 @@ def _repeated(text: str, name: str) -> bool:
     return any(len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", text)) > 1 for word in words)
 
 
-def _drop(question: Question, clause: Ask, span: tuple[int, int]) -> Iterator[Mutant]:
+def _drop(question: Question, clause: AskingClause, span: tuple[int, int]) -> Iterator[Mutant]:
     """A name in a last phrase of place or company, where another name still says what is asked about."""
     text, (start, end) = question.text, span
     placed = _PLACED.search(text, 0, start)
@@ -114,7 +114,7 @@ def _drop(question: Question, clause: Ask, span: tuple[int, int]) -> Iterator[Mu
         yield question.drop(MutantKind.NAME, (cut + 1, end), text[start:end])
 
 
-def _invent(question: Question, clause: Ask) -> Iterator[Mutant]:
+def _invent(question: Question, clause: AskingClause) -> Iterator[Mutant]:
     """A place that nobody named, where the question names none."""
     text = question.text[clause.body : clause.end]
     if clause.wh.startswith("where") or clause.aux != "did" or _SOMEWHERE.search(text):

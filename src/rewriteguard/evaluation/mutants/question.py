@@ -77,7 +77,7 @@ _EXCLUSION = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class AskingClause:
     """The clause that asks: `wh` and `noun` in front of `aux`, the offset behind `aux`, and where the clause ends.
 
     `wh` and `noun` are empty where the question is answered by yes or no; `end` is the offset of the question mark.
@@ -119,7 +119,7 @@ def sentences(text: str) -> list[Span]:
     return [(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
 
 
-def ask(text: str) -> Ask | None:
+def ask(text: str) -> AskingClause | None:
     """The asking clause of the last sentence; None where that is no plain question."""
     spans = sentences(text)
     if not spans or text[spans[-1][1] - 1] != "?":
@@ -135,7 +135,9 @@ def ask(text: str) -> Ask | None:
         end -= 1
     if end <= match.end():
         return None
-    return Ask(start, (match["wh"] or "").lower(), match["noun"].strip(), match["aux"].lower(), match.end(), end)
+    return AskingClause(
+        start, (match["wh"] or "").lower(), match["noun"].strip(), match["aux"].lower(), match.end(), end
+    )
 
 
 def narrow_names(text: str) -> list[Span]:
@@ -235,7 +237,7 @@ _VERB = re.compile(
 )
 
 
-def verb_after_subject(question: Question, clause: Ask) -> int | None:
+def verb_after_subject(question: Question, clause: AskingClause) -> int | None:
     """The offset of the main verb after "did", "does" or "do" and its subject; None where that is not plain.
 
     The subject must be one name, a pronoun, or a plain group such as "the band".

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question, like, replaced
-from rewriteguard.evaluation.mutants.question import WORDS, Ask, any_of, ask, sentences, verb_after_subject
+from rewriteguard.evaluation.mutants.question import WORDS, AskingClause, any_of, ask, sentences, verb_after_subject
 
 _TIED = re.compile(
     r"""
@@ -107,7 +107,7 @@ def _altered(question: Question, span: tuple[int, int], after: str, trigger: str
     return question.replace(MutantKind.ANSWER_WORD, Edit.ALTER, span, new, trigger)
 
 
-def _adverb(question: Question, clause: Ask) -> Iterator[Mutant]:
+def _adverb(question: Question, clause: AskingClause) -> Iterator[Mutant]:
     """Puts one of "when", "where" and "why" in the place of another."""
     rest = question.text[clause.body : clause.end]
     if clause.wh not in _ADVERBS or clause.noun or _HANGING.search(rest) or _THOUGHT.search(rest):
@@ -128,7 +128,7 @@ def _adverb(question: Question, clause: Ask) -> Iterator[Mutant]:
         yield _altered(question, (clause.start, clause.start + len(clause.wh)), after, clause.wh)
 
 
-def _phrase(question: Question, clause: Ask) -> Iterator[Mutant]:
+def _phrase(question: Question, clause: AskingClause) -> Iterator[Mutant]:
     """Puts a phrase that asks for another kind in the place of "how many", "what year" and the like."""
     for pattern, after in _PHRASES:
         match = pattern.search(question.text, clause.start)
@@ -142,7 +142,7 @@ def _phrase(question: Question, clause: Ask) -> Iterator[Mutant]:
         yield _altered(question, match.span("word"), after, match["word"].lower())
 
 
-def _to_wh(question: Question, clause: Ask) -> Iterator[Mutant]:
+def _to_wh(question: Question, clause: AskingClause) -> Iterator[Mutant]:
     """Asks when, why or how something was done in place of whether it was."""
     rest = question.text[clause.body : clause.end]
     if clause.wh or clause.aux != "did" or _OPEN.search(rest) or _DATED.search(rest):
@@ -153,7 +153,7 @@ def _to_wh(question: Question, clause: Ask) -> Iterator[Mutant]:
         yield _altered(question, (start, start + 1), f"{after} {question.text[start].lower()}", "did")
 
 
-def _to_polar(question: Question, clause: Ask) -> Iterator[Mutant]:
+def _to_polar(question: Question, clause: AskingClause) -> Iterator[Mutant]:
     """Asks whether something was done in place of when, why or where."""
     rest = question.text[clause.body : clause.end]
     if clause.wh not in _ADVERBS or clause.noun or clause.aux not in _DO:
@@ -163,7 +163,7 @@ def _to_polar(question: Question, clause: Ask) -> Iterator[Mutant]:
         yield _altered(question, (clause.start, at + 1), question.text[at].lower(), clause.wh)
 
 
-def _what(question: Question, clause: Ask) -> Iterator[Mutant]:
+def _what(question: Question, clause: AskingClause) -> Iterator[Mutant]:
     """Asks where in place of what, with a verb that needs no object."""
     verb = verb_after_subject(question, clause)
     if clause.wh != "what" or clause.noun or verb is None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question, like
-from rewriteguard.evaluation.mutants.question import WORDS, Ask, any_of, ask, verb_after_subject
+from rewriteguard.evaluation.mutants.question import WORDS, AskingClause, any_of, ask, verb_after_subject
 
 _NEGATIONS = WORDS["negation"]
 _NOT = re.compile(
@@ -174,7 +174,7 @@ def _paired(text: str, match: re.Match[str]) -> bool:
     return word is not None and re.search(rf"(?<![\w-]){re.escape(word[0])}\b", text) is not None
 
 
-def _invent_negation(question: Question, clause: Ask) -> Iterator[Mutant]:
+def _invent_negation(question: Question, clause: AskingClause) -> Iterator[Mutant]:
     """Puts a negation where it is asked why something is so, or which things are."""
     verb = verb_after_subject(question, clause)
     at = clause.body
@@ -186,7 +186,7 @@ def _invent_negation(question: Question, clause: Ask) -> Iterator[Mutant]:
         yield question.replace(MutantKind.NEGATION, Edit.INVENT, (at, at), " not", "not")
 
 
-def _asks_which(clause: Ask) -> bool:
+def _asks_which(clause: AskingClause) -> bool:
     """True for "Who can ..." and "Which foods are ...", which ask for those of which something holds."""
     subject = clause.wh == "who" or (clause.wh == "which" and bool(clause.noun))
     return subject and clause.aux in _NEGATIONS["verbs_of_wh"]
@@ -218,7 +218,7 @@ def modal_edits(question: Question) -> Iterator[Mutant]:
         yield from _invent_modal(question, clause)
 
 
-def _matters(text: str, match: re.Match[str], clause: Ask | None) -> bool:
+def _matters(text: str, match: re.Match[str], clause: AskingClause | None) -> bool:
     """False for a month, for a name, behind "how" ("How can I"), and where nobody could choose."""
     word = match["word"].lower()
     inside = match.start() > 0 and match["word"][0].isupper()
@@ -230,7 +230,7 @@ def _matters(text: str, match: re.Match[str], clause: Ask | None) -> bool:
     return word not in _WEAK or doer is not None
 
 
-def _invent_modal(question: Question, clause: Ask) -> Iterator[Mutant]:
+def _invent_modal(question: Question, clause: AskingClause) -> Iterator[Mutant]:
     """Makes an obligation of an act: "Why did X sell it" becomes "Why did X have to sell it"."""
     if clause.wh not in ("", "why", "when", "where") or _FORCED.search(question.text):
         return

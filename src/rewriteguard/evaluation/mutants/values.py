@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question, holds, like
-from rewriteguard.evaluation.mutants.question import WORDS, Ask, any_of, ask
+from rewriteguard.evaluation.mutants.question import WORDS, AskingClause, any_of, ask
 
 _MONTHS: list[str] = WORDS["shield"]["months"]
 _MONTH = any_of(_MONTHS)
@@ -142,7 +142,7 @@ def _relation(question: Question, match: re.Match[str]) -> Iterator[Mutant]:
         yield question.replace(MutantKind.DATE, Edit.ALTER, match.span("prep"), _RELATIONS[prep], prep)
 
 
-def _drop(question: Question, clause: Ask, match: re.Match[str]) -> Iterator[Mutant]:
+def _drop(question: Question, clause: AskingClause, match: re.Match[str]) -> Iterator[Mutant]:
     """Only where the date belongs to what is asked, not to an event that is told beside it."""
     text, start = question.text, match.start()
     if (match["prep"] or "").lower() not in _PLACED or start <= clause.body:
@@ -161,7 +161,7 @@ def _near(question: Question) -> Iterator[Mutant]:
             yield question.replace(MutantKind.DATE, Edit.ALTER, match.span("word"), after, match[0])
 
 
-def _invent(question: Question, clause: Ask) -> Iterator[Mutant]:
+def _invent(question: Question, clause: AskingClause) -> Iterator[Mutant]:
     """A year at the end, near the years of the context where there are any."""
     years = [int(year) for year in _YEAR.findall(question.context)]
     anchor = years[question.draw(len(years), "anchor")] if years else 1990

@@ -8,13 +8,13 @@ from typing import Any
 
 from rewriteguard.evaluation.figure import plain
 from rewriteguard.evaluation.release.rules import CEILINGS, FLOORS, VETOES, Bounds, Measure
-from rewriteguard.evaluation.run.outcome import SHARED, Arm, Status
+from rewriteguard.evaluation.run.outcome import SHARED, ArmName, Ended
 from rewriteguard.evaluation.score.results import ArmResult
 from rewriteguard.evaluation.score.scores import Paired
 
 # A rewrite that is fused with the turn's own results loses some requests too, and so does a search without any
 # rewriter: what counts there is whether it gains more than it loses.
-_OTHERS = {Arm.REWRITE: Measure.NET_LOSS, Arm.GUARDED: Measure.REGRESSION}
+_OTHERS = {ArmName.REWRITE: Measure.NET_LOSS, ArmName.GUARDED: Measure.REGRESSION}
 _ROUNDING = 1e-9  # sums of thirds that should be 0 are not quite
 _SAYS_NOTHING = frozenset({*VETOES, Measure.FAILED})
 """What holds too for a rewriter of which nothing is known: that nothing bad was seen."""
@@ -77,7 +77,7 @@ def words_of(measure: Measure) -> str:
 
 def checks_of(arm: ArmResult, bounds: Bounds) -> tuple[Check, ...]:
     """The bounds that concern an arm, held against it: vetoes first, then in the order of `Measure`."""
-    other = _OTHERS.get(Arm(arm.arm))
+    other = _OTHERS.get(ArmName(arm.arm))
     order = (*VETOES, *(each for each in Measure if each not in VETOES and each is not other))
     return tuple(check for measure in order if (check := _check(arm, measure, bounds)) is not None)
 
@@ -95,7 +95,7 @@ def measured(arm: ArmResult, measure: Measure) -> tuple[float | None, int]:
     if measure in (Measure.EVIDENCE_RECALL, Measure.REGRESSION, Measure.NET_LOSS):
         return _against_original(paired, measure) if paired else (None, 0)
     if measure is Measure.FAILED:
-        failed = scores.statuses.get(Status.ERROR, 0)
+        failed = scores.statuses.get(Ended.ERROR, 0)
         return (failed / scores.requests if scores.requests else None), scores.requests
     if measure is Measure.CLARIFICATION:
         sides = (scores.clarification.asked, scores.clarification.not_asked)
@@ -155,13 +155,13 @@ class Held:
         checks: The bounds that concern it, vetoes first.
     """
 
-    arm: Arm
+    arm: ArmName
     result: ArmResult | None
     bounds: Bounds
     checks: tuple[Check, ...]
 
     @classmethod
-    def of(cls, arms: Iterable[ArmResult], arm: Arm, rewriter: str, bounds: Bounds) -> Held:
+    def of(cls, arms: Iterable[ArmResult], arm: ArmName, rewriter: str, bounds: Bounds) -> Held:
         """The arm of a rewriter among others, held against the bounds."""
         label = "" if arm in SHARED else rewriter
         found = next((each for each in arms if each.arm == arm and each.rewriter == label), None)

@@ -10,19 +10,19 @@ from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.figure import plain
 from rewriteguard.evaluation.release.checks import Check, Held, ReleaseReason, measured, words_of
 from rewriteguard.evaluation.release.rules import VETOES, Bounds, Measure, Rules
-from rewriteguard.evaluation.run.outcome import Arm
+from rewriteguard.evaluation.run.outcome import ArmName
 from rewriteguard.evaluation.score.results import ArmResult, Group, GroupResult, Results
 from rewriteguard.guard.guard import Guard
 from rewriteguard.policy.classes import REST, Release, first_class
 
-_FUSED = frozenset({Arm.GUARDED, Arm.WITHOUT})
+_FUSED = frozenset({ArmName.GUARDED, ArmName.WITHOUT})
 # What is searched under each release. A rewrite that ships is searched alone where the guard does not object; else the
 # guard decides, and without an answer of the rewriter the guard does without, whatever the release.
 _SEARCHED = {
-    Release.SHIP: _FUSED | {Arm.REWRITE},
+    Release.SHIP: _FUSED | {ArmName.REWRITE},
     Release.FUSE: _FUSED,
     Release.CLARIFY: _FUSED,
-    Release.FALL_BACK: frozenset({Arm.WITHOUT}),
+    Release.FALL_BACK: frozenset({ArmName.WITHOUT}),
 }
 
 
@@ -149,10 +149,10 @@ def release_of(
         several: Whether the rewriter's queries are meant to be searched beside the turn.
     """
     alone, guarded, without = (
-        Held.of(group.arms, arm, rewriter, bounds) for arm in (Arm.REWRITE, Arm.GUARDED, Arm.WITHOUT)
+        Held.of(group.arms, arm, rewriter, bounds) for arm in (ArmName.REWRITE, ArmName.GUARDED, ArmName.WITHOUT)
     )
     if few := _too_few(alone.result or guarded.result, bounds):
-        release, reasons = _with_few(few, guarded, Held.of(everywhere, Arm.GUARDED, rewriter, bounds))
+        release, reasons = _with_few(few, guarded, Held.of(everywhere, ArmName.GUARDED, rewriter, bounds))
         reasons = (*reasons, *_leaks(without))
     else:
         obstacles = (*_beside(group, rewriter, several=several), *_leaks(without))
@@ -224,7 +224,7 @@ def _too_few(arm: ArmResult | None, bounds: Bounds) -> str:
 def _beside(group: GroupResult, rewriter: str, *, several: bool) -> tuple[ReleaseReason, ...]:
     """That the rewriter gives several queries for a turn; empty where it gives one."""
     expanded = any(
-        each.arm == Arm.EXPANDED and each.rewriter == rewriter and each.scores.requests for each in group.arms
+        each.arm == ArmName.EXPANDED and each.rewriter == rewriter and each.scores.requests for each in group.arms
     )
     if not (several or expanded):
         return ()

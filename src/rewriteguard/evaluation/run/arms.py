@@ -9,8 +9,8 @@ from typing import Any
 
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.run.journal import Answered
-from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
-from rewriteguard.evaluation.run.search import Found, Searching
+from rewriteguard.evaluation.run.outcome import ArmName, Ended, Outcome
+from rewriteguard.evaluation.run.search import FoundDocument, Searching
 from rewriteguard.guard.guard import Guard
 from rewriteguard.model.assessment import Profile
 from rewriteguard.model.decision import Action, Decision, Reason
@@ -27,7 +27,7 @@ NOT_ASKED = Answered(error="NotAsked")
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class Attempt:
     """How an arm ended, and the documents themselves, best first."""
 
     outcome: Outcome
@@ -62,21 +62,21 @@ class Request:
 
 
 def unguarded(
-    arm: Arm, label: str, request: Request, answered: Answered | None, find: Searching, budget: Budget
-) -> Ended:
+    arm: ArmName, label: str, request: Request, answered: Answered | None, find: Searching, budget: Budget
+) -> Attempt:
     """What an arm without a guard does; a rewriter that was not asked leaves the turn as it is."""
     case = request.case
-    empty = Outcome(case.id, arm, label, Status.EMPTY, rewrite=_joined(answered))
+    empty = Outcome(case.id, arm, label, Ended.EMPTY, rewrite=_joined(answered))
     if answered is not None and answered.error:
-        return Ended(replace(empty, status=Status.ERROR, stage="rewrite", error=answered.error))
+        return Attempt(replace(empty, status=Ended.ERROR, stage="rewrite", error=answered.error))
     weights = _weights(arm, case, answered)
     if not weights or not all(text.strip() for text in weights):  # a blank query asks for nothing
-        return Ended(replace(empty, stage="rewrite"))
+        return Attempt(replace(empty, stage="rewrite"))
     outcome = replace(empty, queries=tuple(weights))
     try:
         rankings = [find(text, request.limits, budget.share(len(weights))) for text in weights]
     except Exception as error:  # noqa: BLE001 - the application's search: that it fails is what is measured
-        return Ended(replace(outcome, status=Status.ERROR, stage="retrieval", error=type(error).__name__))
+        return Attempt(replace(outcome, status=Ended.ERROR, stage="retrieval", error=type(error).__name__))
     outcome = replace(outcome, fetched=sum(map(len, rankings)))
     return _ended(outcome, _fused(rankings, list(weights.values())), budget)
 
@@ -110,33 +110,33 @@ class Guarded:
         self._deciding = GuardedSearch(_nothing, self._rewrite, **common)
         self._searching = GuardedSearch(self._search, self._rewrite, k=budget.returned, key=_id, **common)
 
-    def run(self, arm: Arm, label: str, request: Request, ask: Callable[[], Answered | None]) -> Ended:
+    def run(self, arm: ArmName, label: str, request: Request, ask: Callable[[], Answered | None]) -> Attempt:
         """What the guard makes of a case; `ask` gives the rewriter's answer, and is called where the guard asks."""
         self._request, self._ask, self._answered = request, ask, None
         case, day = request.case, request.day
-        outcome = Outcome(case.id, arm, label, Status.ERROR)
+        outcome = Outcome(case.id, arm, label, Ended.ERROR)
         try:
             decision = self._deciding.run(case.original, case.history, reference_date=day).decision
             outcome = self._decided(outcome, decision)
             if decision.action is Action.CLARIFY:
-                return Ended(outcome)
+                return Attempt(outcome)
             self._depth = self._budget.share(len(decision.queries))
             result = self._searching.run(case.original, case.history, reference_date=day)
         except _NoRewriteError:  # in shadow mode only: elsewhere the guard does without
-            return Ended(replace(outcome, stage="rewrite", error=self._answered.error if self._answered else ""))
+            return Attempt(replace(outcome, stage="rewrite", error=self._answered.error if self._answered else ""))
         except Exception as error:  # noqa: BLE001 - the application's search: that it fails is what is measured
             stage = outcome.stage or "retrieval"
-            return Ended(replace(outcome, status=Status.ERROR, stage=stage, error=type(error).__name__))
+            return Attempt(replace(outcome, status=Ended.ERROR, stage=stage, error=type(error).__name__))
         return _ended(_searched(outcome, result), result.items, self._budget)
 
     def _decided(self, outcome: Outcome, decision: Decision) -> Outcome:
-        without = outcome.arm is Arm.WITHOUT
+        without = outcome.arm is ArmName.WITHOUT
         found = decision.assessment.violations if decision.assessment else ()
         codes = tuple(dict.fromkeys(violation.code for violation in found)) or (decision.reason.value,)
         failed = not without and decision.reason in (Reason.REWRITER_ERROR, Reason.REWRITER_TIMEOUT)
         return replace(
             outcome,
-            status=Status.CLARIFIED if decision.action is Action.CLARIFY else Status.OK,
+            status=Ended.CLARIFIED if decision.action is Action.CLARIFY else Ended.OK,
             rewrite=None if without else _joined(self._answered),
             verdict=decision.verdict.value if decision.verdict else "",
             action=decision.action.value,
@@ -153,7 +153,7 @@ class Guarded:
         texts = list(self._answered.texts)
         return texts if self._answered.several or len(texts) != 1 else texts[0]
 
-    def _search(self, query: str) -> list[Hit[Found]]:
+    def _search(self, query: str) -> list[Hit[FoundDocument]]:
         return self._find(query, self._request.limits, self._depth)
 
 
@@ -161,23 +161,23 @@ class _NoRewriteError(Exception):
     """The rewriter failed, or was not to be asked."""
 
 
-def _weights(arm: Arm, case: Case, answered: Answered | None) -> dict[str, float]:
+def _weights(arm: ArmName, case: Case, answered: Answered | None) -> dict[str, float]:
     """The texts that an arm without a guard searches, each once, with their weights in fusion."""
-    if arm is Arm.HUMAN:
+    if arm is ArmName.HUMAN:
         return {case.human or "": 1.0}
-    if arm is Arm.ORIGINAL or answered is None:
+    if arm is ArmName.ORIGINAL or answered is None:
         return {case.original: 1.0}
     texts = answered.texts
     if not texts:
         return {}
-    share = 1 / len(texts) if arm is Arm.BOTH else 1.0
-    weights = {case.original: 1.0} if arm in (Arm.BOTH, Arm.EXPANDED) else {}
+    share = 1 / len(texts) if arm is ArmName.BOTH else 1.0
+    weights = {case.original: 1.0} if arm in (ArmName.BOTH, ArmName.EXPANDED) else {}
     for text in texts:
         weights[text] = weights.get(text, 0.0) + share
     return weights
 
 
-def _fused(rankings: Sequence[Sequence[Hit[Found]]], weights: Sequence[float]) -> list[Found]:
+def _fused(rankings: Sequence[Sequence[Hit[FoundDocument]]], weights: Sequence[float]) -> list[FoundDocument]:
     lists = [[hit.item for hit in ranking] for ranking in rankings]
     return lists[0] if len(lists) == 1 else reciprocal_rank_fusion(lists, weights=weights, k=_FRAMEWORK_K, key=_id)
 
@@ -196,21 +196,21 @@ def _searched(outcome: Outcome, result: Result) -> Outcome:
     return replace(outcome, stage="retrieval", error=failed.error or "TimeoutError")
 
 
-def _ended(outcome: Outcome, found: Sequence[Found], budget: Budget) -> Ended:
+def _ended(outcome: Outcome, found: Sequence[FoundDocument], budget: Budget) -> Attempt:
     best = list(found)[: budget.returned]
     if not best:
-        return Ended(replace(outcome, status=Status.EMPTY, stage=outcome.stage or "retrieval"))
-    outcome = replace(outcome, status=Status.OK, results=tuple(each.id for each in best))
-    return Ended(outcome, tuple(each.item for each in best))
+        return Attempt(replace(outcome, status=Ended.EMPTY, stage=outcome.stage or "retrieval"))
+    outcome = replace(outcome, status=Ended.OK, results=tuple(each.id for each in best))
+    return Attempt(outcome, tuple(each.item for each in best))
 
 
 def _joined(answered: Answered | None) -> str | None:
     return None if answered is None or answered.error else "\n".join(answered.texts)
 
 
-def _nothing(query: str) -> list[Hit[Found]]:  # noqa: ARG001 - a search
+def _nothing(query: str) -> list[Hit[FoundDocument]]:  # noqa: ARG001 - a search
     return []
 
 
-def _id(found: Found) -> str:
+def _id(found: FoundDocument) -> str:
     return found.id

@@ -14,7 +14,7 @@ from typing import Any
 
 from rewriteguard.evaluation.errors import JournalError
 from rewriteguard.evaluation.run.conditions import Conditions
-from rewriteguard.evaluation.run.outcome import Arm, Outcome, Status
+from rewriteguard.evaluation.run.outcome import ArmName, Ended, Outcome
 
 _FORM = 0x72776A6C  # "rwjl": tells a journal from other databases
 _VERSION = 2  # the first was a file of JSON lines
@@ -22,7 +22,7 @@ _ABOUT = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM 
 _TABLE = "CREATE TABLE kept (kind TEXT NOT NULL, row TEXT NOT NULL)"
 _OTHER = "expected a journal of a run, got another file"
 
-Key = tuple[str, Arm, str]
+Key = tuple[str, ArmName, str]
 """The case, the arm and the rewriter of an outcome."""
 
 
@@ -115,7 +115,7 @@ class Journal:
                 del values["rewriter"], values["case"]
                 self.answers[label, case] = Answered(**values)
             else:
-                values |= {"arm": Arm(values["arm"]), "status": Status(values["status"])}
+                values |= {"arm": ArmName(values["arm"]), "status": Ended(values["status"])}
                 self.outcomes[case, values["arm"], label] = Outcome(**values)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise JournalError(f"{self._name}, row {number}: expected an answer or an outcome ({error})") from None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Arm(StrEnum):
+class ArmName(StrEnum):
     """A way to turn a request into a list of documents.
 
     ORIGINAL searches the turn, HUMAN a person's stand-alone rewrite, REWRITE the rewriter's output unchecked, BOTH turn
@@ -23,11 +23,11 @@ class Arm(StrEnum):
     EXPANDED = "expanded"
 
 
-SHARED = frozenset({Arm.ORIGINAL, Arm.HUMAN, Arm.WITHOUT})
+SHARED = frozenset({ArmName.ORIGINAL, ArmName.HUMAN, ArmName.WITHOUT})
 """The arms that need no rewriter: they run once for all of them, under the rewriter "" ."""
 
 
-class Status(StrEnum):
+class Ended(StrEnum):
     """How an arm ended."""
 
     OK = "ok"
@@ -63,9 +63,9 @@ class Outcome:
     """
 
     case: str
-    arm: Arm
+    arm: ArmName
     rewriter: str
-    status: Status
+    status: Ended
     queries: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     rewrite: str | None = None

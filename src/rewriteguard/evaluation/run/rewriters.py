@@ -8,10 +8,10 @@ from typing import Any
 
 from rewriteguard.errors import InputError
 from rewriteguard.evaluation.cases.case import Case
-from rewriteguard.evaluation.run.arms import Ended
+from rewriteguard.evaluation.run.arms import Attempt
 from rewriteguard.evaluation.run.conditions import described
 from rewriteguard.evaluation.run.journal import Answered
-from rewriteguard.evaluation.run.outcome import Outcome, Status
+from rewriteguard.evaluation.run.outcome import Ended, Outcome
 from rewriteguard.model.assessment import Profile
 from rewriteguard.retrieve._runners import call, drive
 from rewriteguard.retrieve.rewriter import ask_for, rewritten
@@ -136,10 +136,10 @@ class Answering:
     answer: Answer | None = None
     judge: Judge | None = None
 
-    def __call__(self, case: Case, ended: Ended) -> Outcome:
+    def __call__(self, case: Case, ended: Attempt) -> Outcome:
         """The outcome with its answer and whether that is right and supported."""
         outcome = ended.outcome
-        if self.answer is None or outcome.status not in (Status.OK, Status.EMPTY):
+        if self.answer is None or outcome.status not in (Ended.OK, Ended.EMPTY):
             return outcome
         try:
             answer = str(self.answer(case.original, history_of(case), ended.documents))

@@ -12,17 +12,17 @@ from typing import Any, Unpack
 
 from rewriteguard.errors import ScopeError
 from rewriteguard.evaluation.cases.case import Case
-from rewriteguard.evaluation.run.arms import NOT_ASKED, Ended, Guarded, Request, unguarded
+from rewriteguard.evaluation.run.arms import NOT_ASKED, Attempt, Guarded, Request, unguarded
 from rewriteguard.evaluation.run.journal import Answered, Journal, day_of
-from rewriteguard.evaluation.run.outcome import SHARED, Arm, Outcome, Status
-from rewriteguard.evaluation.run.setup import K, Settings, Setup
+from rewriteguard.evaluation.run.outcome import SHARED, ArmName, Ended, Outcome
+from rewriteguard.evaluation.run.setup import K, Setup, SetupKeywords
 from rewriteguard.model.assessment import Profile
 
-Job = tuple[Arm, str]
+Job = tuple[ArmName, str]
 """An arm, and the label of its rewriter."""
 Progress = Callable[[int, int], Any]
 
-_GUARDED = frozenset({Arm.GUARDED, Arm.WITHOUT})
+_GUARDED = frozenset({ArmName.GUARDED, ArmName.WITHOUT})
 
 
 def run(
@@ -34,7 +34,7 @@ def run(
     journal: str | os.PathLike[str] | None = None,
     reference_date: date | None = None,
     progress: Progress | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[SetupKeywords],
 ) -> list[Outcome]:
     """The outcomes of every arm for every case, in the order of cases, arms and rewriters.
 
@@ -72,10 +72,10 @@ def outcomes(
         JournalError: The journal cannot be read, or another process has it open.
     """
     with Journal(":memory:" if journal is None else journal, setup.conditions) as kept:
-        return _Run(setup, kept).all(progress)
+        return _AllArms(setup, kept).outcomes(progress)
 
 
-class _Run:
+class _AllArms:
     def __init__(self, setup: Setup, kept: Journal) -> None:
         self._setup = setup
         self._kept = kept
@@ -84,7 +84,7 @@ class _Run:
             (arm, label) for arm in setup.arms for label in ([""] if arm in SHARED else setup.rewriters)
         ]
 
-    def all(self, progress: Progress | None) -> list[Outcome]:
+    def outcomes(self, progress: Progress | None) -> list[Outcome]:
         """Runs what is not kept yet, the cases in the order of the seed."""
         order = list(self._setup.cases)
         Random(self._setup.seed).shuffle(order)
@@ -98,22 +98,22 @@ class _Run:
         keys = ((case.id, arm, label) for case in self._setup.cases for arm, label in self._jobs)
         return [found[key] for key in keys if key in found]
 
-    def _one(self, case: Case, arm: Arm, label: str) -> None:
+    def _one(self, case: Case, arm: ArmName, label: str) -> None:
         """Runs one arm for one case, where there is something to run."""
-        if (arm is Arm.HUMAN and not case.human) or (label and not self._setup.rewriters.measurable(label, case)):
+        if (arm is ArmName.HUMAN and not case.human) or (label and not self._setup.rewriters.measurable(label, case)):
             return
         ask = partial(self._asked, label, case)
-        if arm is Arm.EXPANDED and not self._setup.rewriters[label].expands:
+        if arm is ArmName.EXPANDED and not self._setup.rewriters[label].expands:
             answered = ask()
             if len(answered.texts) < 2:
                 return
         self._kept.outcome(self._setup.answering(case, self._ended(case, arm, label, ask)))
 
-    def _ended(self, case: Case, arm: Arm, label: str, ask: Callable[[], Answered]) -> Ended:
+    def _ended(self, case: Case, arm: ArmName, label: str, ask: Callable[[], Answered]) -> Attempt:
         setup = self._setup
         limits = setup.limits[case.id]
         if isinstance(limits, ScopeError):
-            return Ended(Outcome(case.id, arm, label, Status.ERROR, stage="retrieval", error=type(limits).__name__))
+            return Attempt(Outcome(case.id, arm, label, Ended.ERROR, stage="retrieval", error=type(limits).__name__))
         request = Request(case, limits, case.reference_date or setup.day)
         if arm in _GUARDED:
             return self._guarded[label].run(arm, label, request, ask if label else _not_asked)
@@ -136,10 +136,10 @@ def _guarded(setup: Setup) -> Iterator[tuple[str, Guarded]]:
     what the guard does with every rewrite.
     """
     policy = replace(setup.policy, classes=())
-    if Arm.WITHOUT in setup.arms:
+    if ArmName.WITHOUT in setup.arms:
         alone = replace(policy, shadow=False)
         yield "", Guarded(setup.find, setup.budget, setup.guard, alone, Profile.CONDENSE)
-    if Arm.GUARDED in setup.arms:
+    if ArmName.GUARDED in setup.arms:
         for label, each in setup.rewriters.items():
             yield label, Guarded(setup.find, setup.budget, setup.guard, policy, each.profile)
 

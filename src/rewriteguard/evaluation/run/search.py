@@ -151,7 +151,7 @@ def _digest(passages: Sequence[Passage]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundDocument:
     """A document that was found: the id that labels name it by, and the document itself."""
 
     id: str
@@ -184,7 +184,7 @@ class Searching:
         self._score_key = score_key
         self.counts = own_count(search, {}, in_loop=False) is not None if self._runnable else takes_k(search)
 
-    def __call__(self, query: str, limits: Mapping[str, Any], depth: int) -> list[Hit[Found]]:
+    def __call__(self, query: str, limits: Mapping[str, Any], depth: int) -> list[Hit[FoundDocument]]:
         """At most `depth` documents, each id once, at its best rank.
 
         Raises:
@@ -199,7 +199,7 @@ class Searching:
         found = drive(call(search, query, **keywords))
         if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
             raise InputError(f"search: expected a list of documents, got {type(found).__name__}")
-        hits: dict[str, Hit[Found]] = {}
+        hits: dict[str, Hit[FoundDocument]] = {}
         for each in found:
             hit = self._hit(each)
             hits.setdefault(hit.item.id, hit)
@@ -214,13 +214,13 @@ class Searching:
             "takes_k": self.counts,
         }
 
-    def _hit(self, given: Any) -> Hit[Found]:
+    def _hit(self, given: Any) -> Hit[FoundDocument]:
         hit = given if isinstance(given, Hit) else Hit(given)
         score, metadata = hit.score, describe(hit.item)[2]
         if score is None and self._score_key is not None:
             score = metadata.get(self._score_key)
         identity = self._identity(hit.item, metadata)
-        return Hit(Found(identity, hit.item), None if score is None else float(score))
+        return Hit(FoundDocument(identity, hit.item), None if score is None else float(score))
 
     def _identity(self, item: Any, metadata: Mapping[str, Any]) -> str:
         if self._id_key is not None:

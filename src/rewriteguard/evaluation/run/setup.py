@@ -14,9 +14,9 @@ from rewriteguard.errors import HistoryError, InputError, ScopeError
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.run.arms import Budget
 from rewriteguard.evaluation.run.conditions import Conditions, described, digest, digest_of_cases, digest_of_contracts
-from rewriteguard.evaluation.run.outcome import Arm
+from rewriteguard.evaluation.run.outcome import ArmName
 from rewriteguard.evaluation.run.rewriters import Answer, Answering, Judge, Rewriters
-from rewriteguard.evaluation.run.search import Found, Searching
+from rewriteguard.evaluation.run.search import FoundDocument, Searching
 from rewriteguard.guard.guard import Guard
 from rewriteguard.model import arguments
 from rewriteguard.model.conversation import Conversation
@@ -34,13 +34,13 @@ _SHORT = 23  # characters of a digest that are kept of each; no two of so few ar
 Scope = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 
 
-class Settings(TypedDict, total=False):
+class SetupKeywords(TypedDict, total=False):
     """The keywords of a run beside `k`; see `Setup`."""
 
     budget: int
     guard: Guard | None
     policy: Policy | None
-    arms: Iterable[Arm]
+    arms: Iterable[ArmName]
     scope: Scope | None
     seed: int
     answer: Answer | None
@@ -106,7 +106,7 @@ class Setup:
         budget: int = BUDGET,
         guard: Guard | None = None,
         policy: Policy | None = None,
-        arms: Iterable[Arm] = tuple(Arm),
+        arms: Iterable[ArmName] = tuple(ArmName),
         scope: Scope | None = None,
         seed: int = 0,
         reference_date: date | None = None,
@@ -119,7 +119,7 @@ class Setup:
         for name, value in (("scope", scope), ("answer", answer), ("judge", judge)):
             arguments.function(name, value)
         self.cases = _checked(cases)
-        self.arms = tuple(arm for arm in Arm if arm in frozenset(map(Arm, arms)))
+        self.arms = tuple(arm for arm in ArmName if arm in frozenset(map(ArmName, arms)))
         self.budget = _budget(k, budget)
         self.find = Searching(search, id_key, score_key)
         self.rewriters = Rewriters(rewriters, self.cases)
@@ -204,7 +204,7 @@ def _errors(failed: Iterable[_Failed]) -> str:
     return f" ({', '.join(names)})" if names else ""
 
 
-def _told(found: Found) -> list[str]:
+def _told(found: FoundDocument) -> list[str]:
     text = describe(found.item)[1]
     # What has no text is told as it prints itself, which may hold its address.
     return [found.id, text if isinstance(found.item, str) or text != str(found.item) else ""]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rewriteguard.errors import InputError
 from rewriteguard.evaluation.cases.case import Case
-from rewriteguard.evaluation.run.outcome import Arm, Outcome
+from rewriteguard.evaluation.run.outcome import ArmName, Outcome
 from rewriteguard.evaluation.score.contract import Extract, Fate
 from rewriteguard.evaluation.score.results import (
     ArmResult,
@@ -117,16 +117,16 @@ def _arm(cases: Sequence[Case], run: ArmRun, runs: _Runs, draws: Draws, clusters
         rewriter=run.rewriter,
         arm=run.arm.value,
         scores=score(cases, run, draws, clusters),
-        over_original=against.get(Arm.ORIGINAL),
-        over_rewrite=against.get(Arm.REWRITE),
-        over_without=against.get(Arm.WITHOUT),
+        over_original=against.get(ArmName.ORIGINAL),
+        over_rewrite=against.get(ArmName.REWRITE),
+        over_without=against.get(ArmName.WITHOUT),
     )
 
 
 def _bases_of(run: ArmRun, runs: _Runs) -> Iterator[ArmRun]:
     """What the arm is held against: the original; for the guarded arm also the unchecked rewrite, and doing without."""
-    names = [("", Arm.ORIGINAL)]
-    names += [(run.rewriter, Arm.REWRITE), ("", Arm.WITHOUT)] if run.arm is Arm.GUARDED else []
+    names = [("", ArmName.ORIGINAL)]
+    names += [(run.rewriter, ArmName.REWRITE), ("", ArmName.WITHOUT)] if run.arm is ArmName.GUARDED else []
     yield from (runs[name] for name in names if name in runs and runs[name] is not run)
 
 
@@ -135,7 +135,9 @@ def _regressions(cases: Sequence[Case], runs: _Runs) -> Iterator[Regression]:
     for case in cases:
         for run in runs.values():
             for base in _bases_of(run, runs):
-                if base.arm is Arm.WITHOUT:  # doing without loses requests to the rewriter, and that is no regression
+                if (
+                    base.arm is ArmName.WITHOUT
+                ):  # doing without loses requests to the rewriter, and that is no regression
                     continue
                 ours, theirs = run.measured.get(case.id), base.measured.get(case.id)
                 if ours is not None and theirs is not None and theirs.found and not ours.found:

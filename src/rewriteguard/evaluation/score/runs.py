@@ -27,12 +27,12 @@ import ir_measures
 from ir_measures import RR, R, nDCG
 
 from rewriteguard.evaluation.cases.case import Case
-from rewriteguard.evaluation.run.outcome import SHARED, Arm, Outcome, Status
+from rewriteguard.evaluation.run.outcome import SHARED, ArmName, Ended, Outcome
 from rewriteguard.evaluation.score.contract import Clause, Extract, clauses
 
-SEARCHED = frozenset({Status.OK, Status.EMPTY})
+SEARCHED = frozenset({Ended.OK, Ended.EMPTY})
 """How a search ends that was made and did not fail."""
-_ORDER = {arm: place for place, arm in enumerate(Arm)}
+_ORDER = {arm: place for place, arm in enumerate(ArmName)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class ArmRun:
     """
 
     rewriter: str
-    arm: Arm
+    arm: ArmName
     k: int
     outcomes: Mapping[str, Outcome]
     measured: Mapping[str, Measured]
@@ -100,13 +100,13 @@ def arm_runs(cases: Sequence[Case], outcomes: Sequence[Outcome], k: int, extract
         extract: Finds the protected tokens of a text: `Guard.extract`.
     """
     known = {case.id for case in cases}
-    by_arm: dict[tuple[str, Arm], dict[str, Outcome]] = {}
+    by_arm: dict[tuple[str, ArmName], dict[str, Outcome]] = {}
     for outcome in outcomes:
         if outcome.case in known:
             by_arm.setdefault((outcome.rewriter, outcome.arm), {})[outcome.case] = outcome
     arms = sorted(by_arm, key=lambda key: (key[0], _ORDER[key[1]]))
     values = {key: measured(cases, by_arm[key], k) for key in arms}
-    bases = [values[key] for key in arms if key[1] in (Arm.ORIGINAL, Arm.HUMAN)]
+    bases = [values[key] for key in arms if key[1] in (ArmName.ORIGINAL, ArmName.HUMAN)]
     answerable = {name for base in bases for name, each in base.items() if each.found}
     read_once = cache(extract)  # arms share queries, and every arm needs the tokens of the turn
     return [_run(cases, (*key, k), by_arm[key], values[key], answerable, read_once) for key in arms]
@@ -114,7 +114,7 @@ def arm_runs(cases: Sequence[Case], outcomes: Sequence[Outcome], k: int, extract
 
 def _run(
     cases: Sequence[Case],
-    key: tuple[str, Arm, int],
+    key: tuple[str, ArmName, int],
     outcomes: Mapping[str, Outcome],
     values: Mapping[str, Measured],
     answerable: set[str],
@@ -193,9 +193,9 @@ def first_break(
         clauses: What its queries made of the contract.
         answerable: Whether the original or the human rewrite found a relevant document.
     """
-    if outcome.status is Status.ERROR:
+    if outcome.status is Ended.ERROR:
         return Stage(outcome.stage or Stage.RETRIEVAL)
-    if outcome.status is Status.CLARIFIED:
+    if outcome.status is Ended.CLARIFIED:
         needless = should_ask(case) is False or measured is not None
         return Stage.REWRITE if needless else None
     if measured is None or measured.found:
@@ -216,4 +216,4 @@ def should_ask(case: Case) -> bool | None:
 
 def asked_rightly(case: Case, outcome: Outcome) -> bool:
     """Whether the user was asked instead of a search, as the contract says."""
-    return outcome.status is Status.CLARIFIED and should_ask(case) is True
+    return outcome.status is Ended.CLARIFIED and should_ask(case) is True

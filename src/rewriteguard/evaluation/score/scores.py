@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.figure import Figure, share
-from rewriteguard.evaluation.run.outcome import Status
+from rewriteguard.evaluation.run.outcome import Ended
 from rewriteguard.evaluation.score.contract import Clause
 from rewriteguard.evaluation.score.runs import SEARCHED, ArmRun, Stage, asked_rightly, should_ask
 from rewriteguard.evaluation.score.statistics import Draws, exact_mcnemar, failures, mean, randomisation
@@ -170,7 +170,7 @@ def score(cases: Sequence[Case], run: ArmRun, draws: Draws, clusters: Mapping[st
     stages = Counter(run.stages[case.id] for case in ran if case.id in run.stages)
     return Scores(
         requests=len(ran),
-        statuses={status.value: statuses[status] for status in Status},
+        statuses={status.value: statuses[status] for status in Ended},
         preservation=_preservation(ran, run.clauses),
         completeness=_share_of(_is_complete(case, run) for case in ran),
         evidence=_evidence(ran, run, draws, clusters),
@@ -247,7 +247,7 @@ def _passes(case: Case, run: ArmRun) -> bool | None:
     outcome, ask = run.outcomes[case.id], should_ask(case)
     measured = run.measured.get(case.id)
     said = [
-        None if ask is None else ask is (outcome.status is Status.CLARIFIED),
+        None if ask is None else ask is (outcome.status is Ended.CLARIFIED),
         _is_complete(case, run),
         None if measured is None else measured.found,
         False if {*case.forbidden, *case.unauthorised} & {*outcome.results} else None,
@@ -295,7 +295,7 @@ def _evidence(cases: Sequence[Case], run: ArmRun, draws: Draws, clusters: Mappin
 
 
 def _clarification(cases: Sequence[Case], run: ArmRun) -> Clarification:
-    asked = [(should_ask(case), run.outcomes[case.id].status is Status.CLARIFIED) for case in cases]
+    asked = [(should_ask(case), run.outcomes[case.id].status is Ended.CLARIFIED) for case in cases]
     return Clarification(
         _share_of(was for should, was in asked if should is True),
         _share_of(not was for should, was in asked if should is False),
