@@ -554,6 +554,12 @@ def test_a_changed_index_behind_the_same_name_is_refused(few: Path, tmp_path: Pa
         evaluated(cases, search, ["hasty-1"], out=tmp_path)
 
 
+def test_without_a_date_a_run_that_goes_on_keeps_its_own(few: Path, tmp_path: Path) -> None:
+    cases, corpus = read_cases(few)[:4], Corpus.read(CORPUS)
+    first = evaluated(cases, corpus, ["hasty-1"], out=tmp_path)
+    assert evaluated(cases, corpus, ["hasty-1"], out=tmp_path, reference_date=None).to_dict() == first.to_dict()
+
+
 # What the decisions do in production
 
 

@@ -25,7 +25,7 @@ from rewriteguard.evaluation.cases.case import Case, Contract
 from rewriteguard.evaluation.errors import ConditionsError
 from rewriteguard.evaluation.run.outcome import ArmName, Ended, Outcome
 from rewriteguard.evaluation.run.rewriters import Rewriter
-from rewriteguard.evaluation.run.run import run
+from rewriteguard.evaluation.run.run import outcomes
 from rewriteguard.evaluation.run.search import Corpus, Passage, Searching
 from rewriteguard.evaluation.run.setup import Setup
 
@@ -59,7 +59,8 @@ FIRST = Case("first", "How many visitors were counted at the tram in 2023?", rel
 
 def go(guard: Guard, cases: Any = CASES, search: Any = CORPUS, rewriters: Any = None, **more: Any) -> list[Outcome]:
     rewriters = {"good": "recorded", "bad": "recorded"} if rewriters is None else rewriters
-    return run(cases, search, rewriters, guard=guard, **{"reference_date": DAY, **more})
+    kept = {name: more.pop(name, None) for name in ("journal", "progress")}
+    return outcomes(Setup(cases, search, rewriters, guard=guard, **{"reference_date": DAY, **more}), **kept)
 
 
 def of(found: list[Outcome], arm: ArmName, label: str = "") -> dict[str, Outcome]:
@@ -491,11 +492,6 @@ def test_other_conditions_are_refused(guard: Guard, tmp_path: Path, changed: Any
     go(guard, journal=tmp_path / "journal", arms=[ArmName.ORIGINAL, ArmName.REWRITE])
     with pytest.raises(ConditionsError, match=message):
         go(guard, **{"journal": tmp_path / "journal", "arms": [ArmName.ORIGINAL, ArmName.REWRITE], **changed})
-
-
-def test_without_a_date_a_resumed_run_keeps_that_of_its_journal(guard: Guard, tmp_path: Path) -> None:
-    first = go(guard, CASES[:2], journal=tmp_path / "journal")
-    assert go(guard, CASES[:2], journal=tmp_path / "journal", reference_date=None) == first
 
 
 def test_conditions_hold_no_secrets_and_no_addresses(guard: Guard) -> None:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import date
 from functools import partial
 from random import Random
-from typing import Any, Unpack
+from typing import Any
 
 from rewriteguard.errors import ScopeError
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.run.arms import NOT_ASKED, Attempt, Guarded, Request, unguarded
-from rewriteguard.evaluation.run.journal import Answered, Journal, day_of
+from rewriteguard.evaluation.run.journal import Answered, Journal
 from rewriteguard.evaluation.run.outcome import SHARED, ArmName, Ended, Outcome
-from rewriteguard.evaluation.run.setup import K, Setup, SetupKeywords
+from rewriteguard.evaluation.run.setup import Setup
 from rewriteguard.model.assessment import Profile
 
 Job = tuple[ArmName, str]
@@ -25,47 +24,19 @@ Progress = Callable[[int, int], Any]
 _GUARDED = frozenset({ArmName.GUARDED, ArmName.WITHOUT})
 
 
-def run(
-    cases: Iterable[Case],
-    search: Any,
-    rewriters: Mapping[str, Any],
-    *,
-    k: int = K,
-    journal: str | os.PathLike[str] | None = None,
-    reference_date: date | None = None,
-    progress: Progress | None = None,
-    **settings: Unpack[SetupKeywords],
-) -> list[Outcome]:
-    """The outcomes of every arm for every case, in the order of cases, arms and rewriters.
-
-    Args:
-        cases: The cases.
-        search: See `Setup`, as for the further `settings`.
-        rewriters: The rewriters by their labels. As in production they are not asked on first turns, so that these
-            have no outcomes of theirs, unless a rewrite is recorded.
-        k: The number of documents that an arm returns.
-        journal: A file that keeps each answer and outcome as it comes; a run that was stopped goes on there. None keeps
-            none.
-        reference_date: The day that "today" means where a contract does not say; None is that of the journal, else
-            today in UTC.
-        progress: Gets the number of cases that are done and of all, after each case.
-        **settings: Further arguments of `Setup`.
-
-    Raises:
-        ConditionsError: The journal was written under other conditions.
-        JournalError: The journal cannot be read, or another process has it open.
-        InputError: An argument has a value that cannot be used.
-        HistoryError: The history of a case cannot be read.
-        ScopeError: The search would not pass on what limits it.
-    """
-    setup = Setup(cases, search, rewriters, k=k, reference_date=reference_date or day_of(journal), **settings)
-    return outcomes(setup, journal=journal, progress=progress)
-
-
 def outcomes(
     setup: Setup, *, journal: str | os.PathLike[str] | None = None, progress: Progress | None = None
 ) -> list[Outcome]:
-    """The outcomes under a setup, in the order of cases, arms and rewriters; see `run`.
+    """The outcomes of every arm for every case, in the order of cases, arms and rewriters.
+
+    As in production, rewriters are not asked on first turns, so that these have no outcomes of theirs, unless a rewrite
+    is recorded.
+
+    Args:
+        setup: What is run.
+        journal: A file that keeps each answer and outcome as it comes; a run that was stopped goes on there. None keeps
+            none.
+        progress: Gets the number of cases that are done and of all, after each case.
 
     Raises:
         ConditionsError: The journal was written under other conditions.
