@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 Span = tuple[int, int]
+Match = re.Match[str]
 
 
 class MutantKind(StrEnum):
@@ -106,6 +108,15 @@ class Question:
         title = start != self.focus[0] and self.text[start : start + 1].isupper()
         return self.focus[0] <= start and end <= self.focus[1] and not title and self.free(start, end)
 
+    def places(self, pattern: re.Pattern[str], group: str | int = "word", end: int | None = None) -> Iterator[Match]:
+        """Where the pattern is found before `end`, and its group is free and belongs to the sentence that asks."""
+        found = pattern.finditer(self.text, 0, len(self.text) if end is None else end)
+        return (match for match in found if self.asked(*match.span(group)))
+
+    def free_places(self, pattern: re.Pattern[str], group: str | int = 0) -> Iterator[Match]:
+        """Where the pattern is found, in any sentence, and its group is free."""
+        return (match for match in pattern.finditer(self.text) if self.free(*match.span(group)))
+
     def known(self, value: str) -> bool:
         """True where `value` stands in the question or in the conversation before it."""
         return holds(self.text, value) or holds(self.context, value)
@@ -123,6 +134,25 @@ class Question:
     def replace(self, kind: MutantKind, edit: Edit, span: Span, after: str, trigger: str) -> Mutant:
         """The mutant of the question that has `after` in place of `span`."""
         return replaced(self.text, kind, edit, span, after, trigger)
+
+    def alter(self, kind: MutantKind, match: Match, after: str, trigger: str | None = None) -> Mutant:
+        """The mutant with `after` in place of the `word` of the match, which triggers it, and with its capital."""
+        word = match["word"]
+        said = word.lower() if trigger is None else trigger
+        return self.replace(kind, Edit.ALTER, match.span("word"), like(word, after), said)
+
+    def swap(self, kind: MutantKind, span: Span, after: str | None, trigger: str) -> Iterator[Mutant]:
+        """The mutant with another value in place of `span`; none where there is no other."""
+        if after:
+            yield self.replace(kind, Edit.ALTER, span, after, trigger)
+
+    def keep(self, kind: MutantKind, span: Span, after: str, trigger: str) -> Mutant:
+        """The mutant that says `span` in another way."""
+        return self.replace(kind, Edit.KEEP, span, after, trigger)
+
+    def insert(self, kind: MutantKind, at: int, words: str, trigger: str | None = None) -> Mutant:
+        """The mutant with the words added, which trigger it if nothing else is named."""
+        return self.replace(kind, Edit.INVENT, (at, at), words, words.strip() if trigger is None else trigger)
 
     def drop(self, kind: MutantKind, span: Span, trigger: str) -> Mutant:
         """The mutant without `span`; one space beside a whole word goes too, and a new first word gets its capital."""

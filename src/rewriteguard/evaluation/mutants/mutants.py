@@ -6,9 +6,11 @@ guard is imported.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+
 from rewriteguard.errors import InputError
 from rewriteguard.evaluation.mutants import names, seeds
-from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind
+from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question
 from rewriteguard.evaluation.mutants.question import is_vague, read
 from rewriteguard.evaluation.mutants.questions import answer_edits, question_edits
 from rewriteguard.evaluation.mutants.same_meaning import acronyms, fillers, formats, orders, synonyms
@@ -23,29 +25,10 @@ from rewriteguard.evaluation.mutants.values import code_edits, date_edits, numbe
 
 __all__ = ["Edit", "Mutant", "MutantKind", "controls_of", "mutants_of"]
 
-_EDITS = (
-    date_edits,
-    number_edits,
-    names.edits,
-    code_edits,
-    negation_edits,
-    comparison_edits,
-    quantifier_edits,
-    modal_edits,
-    answer_edits,
-    qualifier_edits,
-    question_edits,
-    seeds.edits,
-)
-_CONTROLS = (
-    formats,
-    acronyms,
-    synonyms,
-    fillers,
-    orders,
-    seeds.controls,
-    seeds.fronted,
-)
+_VALUES = (date_edits, number_edits, names.edits, code_edits)
+_SMALL_WORDS = (negation_edits, comparison_edits, quantifier_edits, modal_edits)
+_EDITS = (*_VALUES, *_SMALL_WORDS, answer_edits, qualifier_edits, question_edits, seeds.edits)
+_CONTROLS = (formats, acronyms, synonyms, fillers, orders, seeds.controls, seeds.fronted)
 
 
 def mutants_of(text: str, *, context: str = "", seed: int = 0) -> tuple[Mutant, ...]:
@@ -63,12 +46,8 @@ def mutants_of(text: str, *, context: str = "", seed: int = 0) -> tuple[Mutant, 
     Raises:
         InputError: `text` or `context` is no string.
     """
-    _check(text, context)
-    if is_vague(text):
-        return ()
-    question = read(text, context, seed)
-    made = (mutant for edits in _EDITS for mutant in edits(question))
-    return tuple(dict.fromkeys(mutant for mutant in made if mutant.text != mutant.base))
+    question = _read(text, context, seed)
+    return () if is_vague(text) else _made(_EDITS, question)
 
 
 def controls_of(text: str, *, context: str = "", seed: int = 0) -> tuple[Mutant, ...]:
@@ -82,13 +61,16 @@ def controls_of(text: str, *, context: str = "", seed: int = 0) -> tuple[Mutant,
     Raises:
         InputError: `text` or `context` is no string.
     """
-    _check(text, context)
-    question = read(text, context, seed)
-    made = (mutant for edits in _CONTROLS for mutant in edits(question))
-    return tuple(dict.fromkeys(mutant for mutant in made if mutant.text != mutant.base))
+    return _made(_CONTROLS, _read(text, context, seed))
 
 
-def _check(text: str, context: str) -> None:
+def _read(text: str, context: str, seed: int) -> Question:
     for name, value in (("text", text), ("context", context)):
         if not isinstance(value, str):
             raise InputError(f"{name}: expected a string, got {type(value).__name__}")
+    return read(text, context, seed)
+
+
+def _made(edits: Iterable[Callable[[Question], Iterator[Mutant]]], question: Question) -> tuple[Mutant, ...]:
+    made = (mutant for each in edits for mutant in each(question))
+    return tuple(dict.fromkeys(mutant for mutant in made if mutant.text != mutant.base))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question
+from rewriteguard.evaluation.mutants.mutant import Mutant, MutantKind, Question
 from rewriteguard.evaluation.mutants.question import WORDS, AskingClause, any_of, ask, context_names
 
 _LISTS = WORDS["names"]
@@ -31,12 +31,8 @@ def edits(question: Question) -> Iterator[Mutant]:
         name = question.text[start:end]
         if _repeated(question.text, name):
             continue
-        after = _other(question, start, end)
-        if after:
-            yield question.replace(MutantKind.NAME, Edit.ALTER, (start, end), after, name)
-        confusable = _from_context(question, start, end)
-        if confusable:
-            yield question.replace(MutantKind.NAME, Edit.ALTER, (start, end), confusable, name)
+        for after in (_other(question, start, end), _from_context(question, start, end)):
+            yield from question.swap(MutantKind.NAME, (start, end), after, name)
         if clause:
             yield from _drop(question, clause, (start, end))
     if clause:
@@ -121,4 +117,4 @@ def _invent(question: Question, clause: AskingClause) -> Iterator[Mutant]:
         return
     place = question.pick(_LISTS["places"], "invent")
     if place:
-        yield question.replace(MutantKind.NAME, Edit.INVENT, (clause.end, clause.end), f" in {place}", place)
+        yield question.insert(MutantKind.NAME, clause.end, f" in {place}", place)

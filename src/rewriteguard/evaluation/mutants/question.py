@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from rewriteguard.evaluation.mutants.mutant import Question, Span, holds
+from rewriteguard.evaluation.mutants.mutant import Match, Question, Span, holds
 
 WORDS: dict[str, Any] = tomllib.loads(
     files("rewriteguard.evaluation.mutants").joinpath("en.toml").read_text(encoding="utf-8")
@@ -19,40 +19,6 @@ WORDS: dict[str, Any] = tomllib.loads(
 _SHIELD = WORDS["shield"]
 _PLAIN = frozenset(_SHIELD["plain"])
 _MONTHS = frozenset(month.casefold() for month in _SHIELD["months"])
-_QUOTED = re.compile(
-    r"""
-    "[^"]{1,200}" | “[^”]{1,200}” | (?<!\w)'[^']{1,200}'(?!\w) | (?<!\w)‘[^’]{1,200}’(?!\w) | \([^)]{1,200}\)
-    | \[[^\]]{1,200}\]
-    """,
-    re.VERBOSE,
-)
-_CAPITAL = r"(?:[A-Z]\.(?:[ ]?[A-Z]\.){0,3}|[A-ZÀ-Þ0-9][\w&+/]*(?:[-.'’]\w+){0,4})"
-_NAME = re.compile(
-    rf"""
-    (?<![\w'’.-])(?P<first>[A-ZÀ-Þ](?:\.|[\w&+/]*(?:[-.'’]\w+){{0,4}}))
-    (?:(?:,?[ ])(?:(?:of|the|de|von|van|der|du|la|el|in|on|a|for|and|to|with|by|'n'|&)[ ]){{0,3}}{_CAPITAL}){{0,9}}
-    """,
-    re.VERBOSE,
-)
-_WIDE = re.compile(r"\s(?:in|on|a|for|and|to|with|by)\s|\s(?:in|on|for|to|with|by)\sthe\s|,\s")
-_BESIDE = re.compile(r"\d[\d,.-]{0,6}\s\Z"), re.compile(r"(?:['’]s)?\s\d{1,3}\b(?!\s?(?:%|,|[a-z]))")
-_SENTENCE = re.compile(r"(?<![A-Z]\.)(?<!\b[A-Z]r\.)(?<!\bvs\.)(?<!\bSt\.)(?<=[.?!])[\"”’]?\s{1,3}(?=[A-Z\"“'‘])")
-_ASK = re.compile(
-    r"""
-    (?P<wh>who|whom|what|when|where|why|which|how(?:\s(?:many|much|long|often|far|old|well|big|fast))?)?
-    (?P<noun>(?:\s[a-z-]{2,20}){0,3}?)\s?
-    \b(?P<aux>(?:did|does|do|is|are|was|were|has|have|had|can|could|should|will|would|might|must|may)(?:n['’]t)?)\b
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_LEAD = re.compile(r"^(?:In|Besides|Aside|Apart|Other|Along|During|After|Before|Since|Except)\b[^,?]{1,200},\s")
-_POINTERS = frozenset(WORDS["twins"]["pointers"])
-_IDLE = tuple(re.compile(pattern, re.VERBOSE) for pattern in WORDS["twins"]["idle"])
-_WORD = re.compile(r"[a-z]+")
-_PRONOUN = re.compile(r"\s(?:i|you|we|they|he|she|it)(?=\s[a-z])", re.IGNORECASE)
-_GROUP = re.compile(
-    r"\s(?:the|his|her|their)\s(?:band|group|album|team|song|film|movie|family|members|company|fans|people|critics)(?=\s[a-z])"
-)
 
 
 def any_of(words: Iterable[str]) -> str:
@@ -65,30 +31,22 @@ def whole(words: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w'’-])(?P<word>{any_of(words)})(?![\w'’-])", re.IGNORECASE)
 
 
-_VAGUE = whole(_SHIELD["vague"])
+# What an edit may look at
 
-
+_QUOTED = re.compile(
+    r"""
+    "[^"]{1,200}" | “[^”]{1,200}” | (?<!\w)'[^']{1,200}'(?!\w) | (?<!\w)‘[^’]{1,200}’(?!\w) | \([^)]{1,200}\)
+    | \[[^\]]{1,200}\]
+    """,
+    re.VERBOSE,
+)
 _EXCLUSION = re.compile(
     rf"(?<!\w)(?:{any_of(_SHIELD['exclusions'])})\b[^,?]{{1,300}}?"
     r"(?=,\s{1,3}(?:what|who|where|when|how|did|does|do|is|are|was|were|has|have|which|any)\b"
     r"|\s(?:What|Who|How|Did|Are|Is|Were|Was)\b|\?|\Z)",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class AskingClause:
-    """The clause that asks: `wh` and `noun` in front of `aux`, the offset behind `aux`, and where the clause ends.
-
-    `wh` and `noun` are empty where the question is answered by yes or no; `end` is the offset of the question mark.
-    """
-
-    start: int
-    wh: str
-    noun: str
-    aux: str
-    body: int
-    end: int
+_VAGUE = whole(_SHIELD["vague"])
 
 
 def read(text: str, context: str, seed: int) -> Question:
@@ -111,12 +69,45 @@ def is_plain(word: str) -> bool:
     return word.casefold().strip(",") in _PLAIN
 
 
+# Sentences and the clause that asks
+
+_SENTENCE = re.compile(r"(?<![A-Z]\.)(?<!\b[A-Z]r\.)(?<!\bvs\.)(?<!\bSt\.)(?<=[.?!])[\"”’]?\s{1,3}(?=[A-Z\"“'‘])")
+_ASK = re.compile(
+    r"""
+    (?P<wh>who|whom|what|when|where|why|which|how(?:\s(?:many|much|long|often|far|old|well|big|fast))?)?
+    (?P<noun>(?:\s[a-z-]{2,20}){0,3}?)\s?
+    \b(?P<aux>(?:did|does|do|is|are|was|were|has|have|had|can|could|should|will|would|might|must|may)(?:n['’]t)?)\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_LEAD = re.compile(r"^(?:In|Besides|Aside|Apart|Other|Along|During|After|Before|Since|Except)\b[^,?]{1,200},\s")
+
+
+@dataclass(frozen=True, slots=True)
+class AskingClause:
+    """The clause that asks: `wh` and `noun` in front of `aux`, the offset behind `aux`, and where the clause ends.
+
+    `wh` and `noun` are empty where the question is answered by yes or no; `end` is the offset of the question mark.
+    """
+
+    start: int
+    wh: str
+    noun: str
+    aux: str
+    body: int
+    end: int
+
+
 def sentences(text: str) -> list[Span]:
     """The spans of the sentences, in order, without the space between them."""
     cuts = [match.span() for match in _SENTENCE.finditer(text)]
     starts = [0, *(end for _, end in cuts)]
     ends = [*(start for start, _ in cuts), len(text.rstrip())]
     return [(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
+
+
+def _starts_sentence(text: str, start: int) -> bool:
+    return start == 0 or any(match.end() == start for match in _SENTENCE.finditer(text, max(0, start - 4), start + 1))
 
 
 def ask(text: str) -> AskingClause | None:
@@ -138,6 +129,26 @@ def ask(text: str) -> AskingClause | None:
     return AskingClause(
         start, (match["wh"] or "").lower(), match["noun"].strip(), match["aux"].lower(), match.end(), end
     )
+
+
+# Names
+
+_CAPITAL = r"(?:[A-Z]\.(?:[ ]?[A-Z]\.){0,3}|[A-ZÀ-Þ0-9][\w&+/]*(?:[-.'’]\w+){0,4})"
+_NAME = re.compile(
+    rf"""
+    (?<![\w'’.-])(?P<first>[A-ZÀ-Þ](?:\.|[\w&+/]*(?:[-.'’]\w+){{0,4}}))
+    (?:(?:,?[ ])(?:(?:of|the|de|von|van|der|du|la|el|in|on|a|for|and|to|with|by|'n'|&)[ ]){{0,3}}{_CAPITAL}){{0,9}}
+    """,
+    re.VERBOSE,
+)
+_WIDE = re.compile(r"\s(?:in|on|a|for|and|to|with|by)\s|\s(?:in|on|for|to|with|by)\sthe\s|,\s")
+_BESIDE = re.compile(r"\d[\d,.-]{0,6}\s\Z"), re.compile(r"(?:['’]s)?\s\d{1,3}\b(?!\s?(?:%|,|[a-z]))")
+
+
+@lru_cache(maxsize=64)
+def context_names(context: str) -> tuple[str, ...]:
+    """The names of a conversation, each once, in the order of the text."""
+    return tuple(dict.fromkeys(context[start:end] for start, end in narrow_names(context)))
 
 
 def narrow_names(text: str) -> list[Span]:
@@ -178,7 +189,7 @@ def _trimmed(text: str, start: int, end: int) -> Span:
     return start, start + len(re.sub(r"(?:['’]s?|\.)\Z", "", name))
 
 
-def _is_name(text: str, match: re.Match[str]) -> bool:
+def _is_name(text: str, match: Match) -> bool:
     words = [word for word in match[0].split(" ") if word.casefold() not in _PLAIN and not _month(word)]
     words = [word for word in words if not word.strip(",").isdigit()]
     return bool(words) and not (len(words) == 1 and _starts_sentence(text, match.start()) and " " not in match[0])
@@ -186,10 +197,6 @@ def _is_name(text: str, match: re.Match[str]) -> bool:
 
 def _month(word: str) -> bool:
     return word.strip(",.'’s").casefold() in _MONTHS or word.strip(",").casefold() in _MONTHS
-
-
-def _starts_sentence(text: str, start: int) -> bool:
-    return start == 0 or any(match.end() == start for match in _SENTENCE.finditer(text, max(0, start - 4), start + 1))
 
 
 def _with_numbers(text: str, span: Span) -> Span:
@@ -205,12 +212,6 @@ def _with_numbers(text: str, span: Span) -> Span:
     return ahead.start() if ahead else start, behind.end() if behind else end
 
 
-@lru_cache(maxsize=64)
-def context_names(context: str) -> tuple[str, ...]:
-    """The names of a conversation, each once, in the order of the text."""
-    return tuple(dict.fromkeys(context[start:end] for start, end in narrow_names(context)))
-
-
 def _lower_case_names(text: str, context: str) -> list[Span]:
     """The spans where a name of the context of two words or more stands, in lower case too."""
     return [
@@ -219,6 +220,20 @@ def _lower_case_names(text: str, context: str) -> list[Span]:
         if " " in name and holds(text, name)
         for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
     ]
+
+
+# Subjects and pointers
+
+_POINTERS = frozenset(WORDS["twins"]["pointers"])
+_IDLE = tuple(re.compile(pattern, re.VERBOSE) for pattern in WORDS["twins"]["idle"])
+_WORD = re.compile(r"[a-z]+")
+_PRONOUN = re.compile(r"\s(?:i|you|we|they|he|she|it)(?=\s[a-z])", re.IGNORECASE)
+_GROUP = re.compile(
+    r"\s(?:the|his|her|their)\s(?:band|group|album|team|song|film|movie|family|members|company|fans|people|critics)(?=\s[a-z])"
+)
+_VERB = re.compile(
+    rf"\s(?P<verb>{any_of(WORDS['verbs']['plain'])})(?=\s|\?|$)(?!\s(?:take\splace|against\s[^?]{{1,40}}\stake\b))"
+)
 
 
 def pointers(text: str) -> frozenset[str]:
@@ -230,11 +245,6 @@ def pointers(text: str) -> frozenset[str]:
     text = text.lower().replace("’", "'")
     idle = {found.start(1) for pattern in _IDLE for found in pattern.finditer(text)}
     return _POINTERS & {found[0] for found in _WORD.finditer(text) if found.start() not in idle}
-
-
-_VERB = re.compile(
-    rf"\s(?P<verb>{any_of(WORDS['verbs']['plain'])})(?=\s|\?|$)(?!\s(?:take\splace|against\s[^?]{{1,40}}\stake\b))"
-)
 
 
 def verb_after_subject(question: Question, clause: AskingClause) -> int | None:

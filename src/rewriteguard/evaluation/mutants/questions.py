@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question, like, replaced
 from rewriteguard.evaluation.mutants.question import WORDS, AskingClause, any_of, ask, sentences, verb_after_subject
 
+# How many questions
+
 _TIED = re.compile(
     r"""
     (?P<tail>,?\s(?:and,?\s)?if\sso,?\s(?:how|why|when|where|what|who)\b[^?]{0,80}
@@ -22,6 +24,42 @@ _NEEDY = re.compile(
 _OPENS = re.compile(
     r"(?:and\s)?(?:who|what|when|where|why|how|which|is|are|was|were|did|does|do|can|has|have)\b", re.IGNORECASE
 )
+
+
+def question_edits(question: Question) -> Iterator[Mutant]:
+    """The mutants with one question less, where two are asked, and with one more."""
+    text = question.text
+    asked = [span for span in sentences(text) if text[span[1] - 1] == "?"]
+    if len(asked) > 1:
+        first, last = asked[-2:]
+        words = text[first[0] : first[1]], text[last[0] : last[1]]
+        # "Really?" and the like ask for nothing.
+        if len(words[0].split()) > 2 and _OPENS.match(words[1]):
+            yield question.drop(MutantKind.QUESTION, last, words[1])
+            if len(words[1].split()) > 4 and not _NEEDY.search(words[1]):
+                yield question.replace(MutantKind.QUESTION, Edit.DROP, (first[0], last[0]), "", words[0])
+    tied = _TIED.search(text)
+    if tied and question.free(tied.start() + 1, tied.end()) and ask(text):
+        yield question.replace(MutantKind.QUESTION, Edit.DROP, tied.span("tail"), "", tied["tail"].strip(" ,"))
+    yield from _another(question)
+
+
+def _another(question: Question) -> Iterator[Mutant]:
+    """A second question that can be asked of anything, added, and taken away again."""
+    text = question.text
+    clause = ask(text)
+    if clause is None or len(sentences(text)) > 1:
+        return
+    options = WORDS["questions"]["past" if clause.aux in ("did", "was", "were", "had") else "present"]
+    more = options[question.draw(len(options), "question")]
+    start = len(text.rstrip())
+    base = f"{text[:start]} {more}"
+    yield replaced(text, MutantKind.QUESTION, Edit.INVENT, (start, len(text)), f" {more}", more, seeded=True)
+    yield replaced(base, MutantKind.QUESTION, Edit.DROP, (start, len(base)), "", more, seeded=True)
+
+
+# What kind of answer
+
 _LISTS = WORDS["answers"]
 _HANGING = re.compile(rf"\b(?:{any_of(_LISTS['no_where'])})\Z", re.IGNORECASE)
 _DO = ("did", "does", "do")
@@ -56,38 +94,6 @@ _PHRASES = (
     (_LONG, "when"),
     (_WHO, "how many people"),
 )
-
-
-def question_edits(question: Question) -> Iterator[Mutant]:
-    """The mutants with one question less, where two are asked, and with one more."""
-    text = question.text
-    asked = [span for span in sentences(text) if text[span[1] - 1] == "?"]
-    if len(asked) > 1:
-        first, last = asked[-2:]
-        words = text[first[0] : first[1]], text[last[0] : last[1]]
-        # "Really?" and the like ask for nothing.
-        if len(words[0].split()) > 2 and _OPENS.match(words[1]):
-            yield question.drop(MutantKind.QUESTION, last, words[1])
-            if len(words[1].split()) > 4 and not _NEEDY.search(words[1]):
-                yield question.replace(MutantKind.QUESTION, Edit.DROP, (first[0], last[0]), "", words[0])
-    tied = _TIED.search(text)
-    if tied and question.free(tied.start() + 1, tied.end()) and ask(text):
-        yield question.replace(MutantKind.QUESTION, Edit.DROP, tied.span("tail"), "", tied["tail"].strip(" ,"))
-    yield from _another(question)
-
-
-def _another(question: Question) -> Iterator[Mutant]:
-    """A second question that can be asked of anything, added, and taken away again."""
-    text = question.text
-    clause = ask(text)
-    if clause is None or len(sentences(text)) > 1:
-        return
-    options = WORDS["questions"]["past" if clause.aux in ("did", "was", "were", "had") else "present"]
-    more = options[question.draw(len(options), "question")]
-    start = len(text.rstrip())
-    base = f"{text[:start]} {more}"
-    yield replaced(text, MutantKind.QUESTION, Edit.INVENT, (start, len(text)), f" {more}", more, seeded=True)
-    yield replaced(base, MutantKind.QUESTION, Edit.DROP, (start, len(base)), "", more, seeded=True)
 
 
 def answer_edits(question: Question) -> Iterator[Mutant]:

@@ -5,16 +5,42 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question, like
+from rewriteguard.evaluation.mutants.mutant import Match, Mutant, MutantKind, Question, like
 from rewriteguard.evaluation.mutants.question import WORDS, any_of, ask, is_plain, is_vague, sentences, whole
 
 _LISTS = WORDS["controls"]
+
+# Polite words
+
 # "Who wrote it?" keeps its order in "Can you tell me who wrote it?"; "Who did he meet?" does not.
 _SUBJECT_WH = re.compile(
     r"(?:who|what)\s(?=(?!is\b|was\b|are\b|were\b|did\b|does\b|do\b|has\b|have\b)"
     r"(?:[a-z]{2,12}ed|wrote|made|sang|won|led|happened|caused)\s)",
     re.IGNORECASE,
 )
+
+
+def fillers(question: Question) -> Iterator[Mutant]:
+    """The controls with a polite opening, a polite closing, and an indirect question where its order allows that."""
+    text = question.text
+    subject = _SUBJECT_WH.match(text)
+    if ask(text) is None and not subject:
+        return
+    start, end = sentences(text)[-1]
+    if start == 0:
+        opening = _LISTS["openings"][question.draw(len(_LISTS["openings"]), "opening")]
+        small = is_plain(text.split(maxsplit=1)[0]) and text[1:2].islower() and not opening.endswith("! ")
+        first = text[0].lower() if small else text[0]
+        yield question.keep(MutantKind.FILLER, (0, 1), opening + first, opening.strip())
+    closing = _LISTS["closings"][question.draw(len(_LISTS["closings"]), "closing")]
+    yield question.keep(MutantKind.FILLER, (end, end), closing, closing.strip())
+    if subject and text.rstrip().endswith("?"):
+        after = f"Can you tell me {text[0].lower()}"
+        yield question.keep(MutantKind.FILLER, (0, 1), after, "Can you tell me")
+
+
+# Order
+
 _WHAT_YEAR = re.compile(r"(?P<what>What year) (?=(?:did|was|were)\b)")
 _IN_WHAT_YEAR = re.compile(r"(?P<what>In what year),? (?=(?:did|was|were)\b)", re.IGNORECASE)
 _TIME = re.compile(
@@ -42,6 +68,46 @@ _TRAIL = re.compile(
     """,
     re.VERBOSE,
 )
+
+
+def orders(question: Question) -> Iterator[Mutant]:
+    """The controls with a phrase of time or of exclusion moved to the other end of the question."""
+    text = question.text
+    for pattern, after in ((_WHAT_YEAR, "In what year"), (_IN_WHAT_YEAR, "What year")):
+        match = pattern.match(text)
+        if match:
+            yield question.keep(MutantKind.WORD_ORDER, match.span("what"), after, "year")
+    yield from _time(question)
+    if not is_vague(text) and len(sentences(text)) == 1:
+        yield from _excluded(question)
+
+
+def _excluded(question: Question) -> Iterator[Mutant]:
+    """Moves what is left out of the answer: "Besides X, what else did Y do?"."""
+    for pattern in (_LEAD, _TRAIL):
+        match = pattern.match(question.text)
+        if match is None or match["rest"].endswith(" in"):
+            continue
+        first, last = ("rest", "lead") if pattern is _LEAD else ("lead", "rest")
+        after = f"{match[first][0].upper()}{match[first][1:]}, {match[last][0].lower()}{match[last][1:]}"
+        trigger = match["lead"].split()[0].lower()
+        yield question.keep(MutantKind.WORD_ORDER, (0, match.end() - 1), after, trigger)
+
+
+def _time(question: Question) -> Iterator[Mutant]:
+    """Moves a last date to the front: "In 1999, what did Y do?"."""
+    text = question.text
+    clause, match = ask(text), _TIME.search(text)
+    if clause is None or match is None or clause.start or not question.free(*match.span("phrase")):
+        return
+    if not _TOLD.search(text, clause.body, match.start()) and "," not in text[: match.start()]:
+        phrase = match["phrase"]
+        after = f"{phrase[0].upper()}{phrase[1:]}, {text[0].lower()}{text[1 : match.start()]}"
+        yield question.keep(MutantKind.WORD_ORDER, (0, match.end()), after, phrase)
+
+
+# Formats
+
 _WORDS: list[str] = WORDS["numbers"]["words"]
 _VALUES: list[int] = WORDS["numbers"]["values"]
 _MONTH = any_of(WORDS["shield"]["months"])
@@ -65,62 +131,6 @@ _RANGE = re.compile(
 )
 _IN_YEAR = re.compile(r"\bin\s(?=(?:1[5-9]|20)\d\d(?:\s?[?,]))")
 _UNIT = re.compile(rf"(?<=\d\s)(?P<unit>{any_of(a for a, _ in WORDS['units']['spellings'])})(?![\w-])")
-_NAMED = re.compile(r"(?P<full>[A-Z]\w+(?:\s(?:of|for|and|the)|\s[A-Z]\w+){1,6})\s\((?P<short>[A-Z]{2,6})\)")
-
-
-def fillers(question: Question) -> Iterator[Mutant]:
-    """The controls with a polite opening, a polite closing, and an indirect question where its order allows that."""
-    text = question.text
-    subject = _SUBJECT_WH.match(text)
-    if ask(text) is None and not subject:
-        return
-    start, end = sentences(text)[-1]
-    if start == 0:
-        opening = _LISTS["openings"][question.draw(len(_LISTS["openings"]), "opening")]
-        small = is_plain(text.split(maxsplit=1)[0]) and text[1:2].islower() and not opening.endswith("! ")
-        first = text[0].lower() if small else text[0]
-        yield question.replace(MutantKind.FILLER, Edit.KEEP, (0, 1), opening + first, opening.strip())
-    closing = _LISTS["closings"][question.draw(len(_LISTS["closings"]), "closing")]
-    yield question.replace(MutantKind.FILLER, Edit.KEEP, (end, end), closing, closing.strip())
-    if subject and text.rstrip().endswith("?"):
-        after = f"Can you tell me {text[0].lower()}"
-        yield question.replace(MutantKind.FILLER, Edit.KEEP, (0, 1), after, "Can you tell me")
-
-
-def orders(question: Question) -> Iterator[Mutant]:
-    """The controls with a phrase of time or of exclusion moved to the other end of the question."""
-    text = question.text
-    for pattern, after in ((_WHAT_YEAR, "In what year"), (_IN_WHAT_YEAR, "What year")):
-        match = pattern.match(text)
-        if match:
-            yield question.replace(MutantKind.WORD_ORDER, Edit.KEEP, match.span("what"), after, "year")
-    yield from _time(question)
-    if not is_vague(text) and len(sentences(text)) == 1:
-        yield from _excluded(question)
-
-
-def _excluded(question: Question) -> Iterator[Mutant]:
-    """Moves what is left out of the answer: "Besides X, what else did Y do?"."""
-    for pattern in (_LEAD, _TRAIL):
-        match = pattern.match(question.text)
-        if match is None or match["rest"].endswith(" in"):
-            continue
-        first, last = ("rest", "lead") if pattern is _LEAD else ("lead", "rest")
-        after = f"{match[first][0].upper()}{match[first][1:]}, {match[last][0].lower()}{match[last][1:]}"
-        trigger = match["lead"].split()[0].lower()
-        yield question.replace(MutantKind.WORD_ORDER, Edit.KEEP, (0, match.end() - 1), after, trigger)
-
-
-def _time(question: Question) -> Iterator[Mutant]:
-    """Moves a last date to the front: "In 1999, what did Y do?"."""
-    text = question.text
-    clause, match = ask(text), _TIME.search(text)
-    if clause is None or match is None or clause.start or not question.free(*match.span("phrase")):
-        return
-    if not _TOLD.search(text, clause.body, match.start()) and "," not in text[: match.start()]:
-        phrase = match["phrase"]
-        after = f"{phrase[0].upper()}{phrase[1:]}, {text[0].lower()}{text[1 : match.start()]}"
-        yield question.replace(MutantKind.WORD_ORDER, Edit.KEEP, (0, match.end()), after, phrase)
 
 
 def formats(question: Question) -> Iterator[Mutant]:
@@ -137,19 +147,19 @@ def formats(question: Question) -> Iterator[Mutant]:
         (_UNIT, MutantKind.UNIT_FORMAT, "unit", dict(WORDS["units"]["spellings"]).__getitem__),
     )
     for pattern, kind, group, other in table:
+        for match in question.free_places(pattern, group):
+            yield question.keep(kind, match.span(group), other(match[group]), match[group])
+    for match in question.free_places(_RANGE, "dash"):
+        after = " and " if match["prep"] == "between" else " to "
+        yield question.keep(MutantKind.DATE_FORMAT, match.span("dash"), after, match["dash"].strip())
+    for pattern, form in ((_DAY, "{day} {month} {year}"), (_DAY_FIRST, "{month} {day}, {year}")):
         for match in pattern.finditer(question.text):
-            if question.free(*match.span(group)):
-                yield question.replace(kind, Edit.KEEP, match.span(group), other(match[group]), match[group])
-    for match in _RANGE.finditer(question.text):
-        if question.free(*match.span("dash")):
-            after = " and " if match["prep"] == "between" else " to "
-            yield question.replace(MutantKind.DATE_FORMAT, Edit.KEEP, match.span("dash"), after, match["dash"].strip())
-    for match in _DAY.finditer(question.text):
-        after = f"{match['day']} {match['month']} {match['year']}"
-        yield question.replace(MutantKind.DATE_FORMAT, Edit.KEEP, match.span(), after, match[0])
-    for match in _DAY_FIRST.finditer(question.text):
-        after = f"{match['month']} {match['day']}, {match['year']}"
-        yield question.replace(MutantKind.DATE_FORMAT, Edit.KEEP, match.span(), after, match[0])
+            yield question.keep(MutantKind.DATE_FORMAT, match.span(), form.format(**match.groupdict()), match[0])
+
+
+# Short and full names
+
+_NAMED = re.compile(r"(?P<full>[A-Z]\w+(?:\s(?:of|for|and|the)|\s[A-Z]\w+){1,6})\s\((?P<short>[A-Z]{2,6})\)")
 
 
 def acronyms(question: Question) -> Iterator[Mutant]:
@@ -166,10 +176,10 @@ def acronyms(question: Question) -> Iterator[Mutant]:
             if not any(a <= match.start() < b and question.text[a] in "\"'“‘([" for a, b in question.shielded):
                 fitted = _fitted(question, match, other)
                 if fitted and other not in question.text:
-                    yield question.replace(MutantKind.ACRONYM, Edit.KEEP, match.span(), fitted, name)
+                    yield question.keep(MutantKind.ACRONYM, match.span(), fitted, name)
 
 
-def _fitted(question: Question, match: re.Match[str], other: str) -> str | None:
+def _fitted(question: Question, match: Match, other: str) -> str | None:
     """The other form, with the article that a country's full name needs; None where an article would not fit."""
     before = question.text[: match.start()]
     if re.search(r"\ban?\s\Z", before):
@@ -181,6 +191,15 @@ def _fitted(question: Question, match: re.Match[str], other: str) -> str | None:
     return f"the {other}" if re.search(r"\b(?:in|of|from|to|and|or|than)\s\Z", before) else None
 
 
+# Words
+
+_IS = (
+    (re.compile(r"\b(?:what|who|where)(?P<is>\sis)\s(?=the\s|[A-Z])", re.IGNORECASE), "'s"),
+    (re.compile(r"\b(?:what|who|where)(?P<is>['’]s)\s(?=the\s|a\s|[A-Z])", re.IGNORECASE), " is"),
+)
+_IS_NOT = re.compile(r"(?<=[a-z]\s)(?:did|do|does|was|were|is|are)(?P<not>n['’]t)\s(?=[a-z])")
+
+
 def synonyms(question: Question) -> Iterator[Mutant]:
     """The controls that use another word of the same class."""
     text = question.text
@@ -189,15 +208,15 @@ def synonyms(question: Question) -> Iterator[Mutant]:
             opener = old in WORDS["shield"]["exclusions"]
             free = question.free(*match.span()) if not opener else not _inside_quotes(question, match.start())
             if free and _fits(text, match, old):
-                yield question.replace(MutantKind.SYNONYM, Edit.KEEP, match.span(), like(match[0], new), old)
+                yield question.keep(MutantKind.SYNONYM, match.span(), like(match[0], new), old)
     for old, new in WORDS["bounds"]["same"]:
         for match in re.finditer(rf"\b{old}(?=\s[$€£]?\d)", text, re.IGNORECASE):
             if question.free(*match.span()):
-                yield question.replace(MutantKind.SYNONYM, Edit.KEEP, match.span(), like(match[0], new), old)
+                yield question.keep(MutantKind.SYNONYM, match.span(), like(match[0], new), old)
     yield from _short_forms(question)
 
 
-def _fits(text: str, match: re.Match[str], old: str) -> bool:
+def _fits(text: str, match: Match, old: str) -> bool:
     before, after = text[: match.start()], text[match.end() :]
     if old == "only":
         return not re.search(r"\b(?:the|an|his|her|not)\s\Z", before, re.IGNORECASE) and not after.startswith(" child")
@@ -214,11 +233,9 @@ def _inside_quotes(question: Question, at: int) -> bool:
 
 def _short_forms(question: Question) -> Iterator[Mutant]:
     """Long and short forms: "What is" and "What's", and "didn't" in statements."""
-    text = question.text
-    for match in re.finditer(r"\b(?P<wh>what|who|where)(?P<is>\sis)\s(?=the\s|[A-Z])", text, re.IGNORECASE):
-        yield question.replace(MutantKind.SYNONYM, Edit.KEEP, match.span("is"), "'s", match[0].strip().lower())
-    for match in re.finditer(r"\b(?:what|who|where)(?P<is>['’]s)\s(?=the\s|a\s|[A-Z])", text, re.IGNORECASE):
-        yield question.replace(MutantKind.SYNONYM, Edit.KEEP, match.span("is"), " is", match[0].strip().lower())
-    for match in re.finditer(r"(?<=[a-z]\s)(?P<aux>did|do|does|was|were|is|are)(?P<not>n['’]t)\s(?=[a-z])", text):
-        if match.start() > 4 and question.free(*match.span()):
-            yield question.replace(MutantKind.SYNONYM, Edit.KEEP, match.span("not"), " not", "n't")
+    for pattern, after in _IS:
+        for match in pattern.finditer(question.text):
+            yield question.keep(MutantKind.SYNONYM, match.span("is"), after, match[0].strip().lower())
+    for match in question.free_places(_IS_NOT):
+        if match.start() > 4:
+            yield question.keep(MutantKind.SYNONYM, match.span("not"), " not", "n't")

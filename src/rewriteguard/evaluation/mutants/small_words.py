@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question, like
+from rewriteguard.evaluation.mutants.mutant import Edit, Match, Mutant, MutantKind, Question, like
 from rewriteguard.evaluation.mutants.question import WORDS, AskingClause, any_of, ask, verb_after_subject
+
+_DO = ("did", "does", "do")
+
+# Negations
 
 _NEGATIONS = WORDS["negation"]
 _NOT = re.compile(
@@ -23,8 +27,8 @@ _CONTRACTED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_NON = re.compile(r"\b(?P<word>non-)(?=[A-Za-z])")
 _WITH_NO = re.compile(r"\bwith\s(?P<word>no)\s(?=[a-z])", re.IGNORECASE)
+_NON = re.compile(r"\b(?P<word>non-)(?=[A-Za-z])")
 _TURNED = (
     (re.compile(r"\b(?P<word>without)\s(?=\w)", re.IGNORECASE), "with"),
     (
@@ -38,6 +42,54 @@ _TURNED = (
 )
 _NEGATED = re.compile(r"\b(?:not|never)\b|n['’]t\b", re.IGNORECASE)
 _STATE = re.compile(r"\s(?:[a-z]+ed|safe|able|eligible|allowed|used|considered|be|apply|use)\b")
+
+
+def negation_edits(question: Question) -> Iterator[Mutant]:
+    """The mutants of the negations of a question.
+
+    A negated yes-or-no question ("Didn't they win?") asks the same as a plain one, so its negation is left alone.
+    """
+    clause = ask(question.text)
+    polar = clause.start if clause and not clause.wh else None
+    for pattern in (_NOT, _CONTRACTED, _WITH_NO):
+        for match in question.places(pattern, end=polar):
+            if pattern is not _NOT or (match["before"] or "").strip().lower() not in _NEGATIONS["idle_before"]:
+                yield question.drop(MutantKind.NEGATION, match.span("word"), match["word"].lower())
+    for match in question.places(_NON, 0):
+        if not _paired(question.text, match):
+            yield question.replace(MutantKind.NEGATION, Edit.DROP, match.span("word"), "", "non-")
+    for pattern, after in _TURNED:
+        for match in question.places(pattern):
+            yield question.alter(MutantKind.NEGATION, match, after)
+    if clause and not _NEGATED.search(question.text):
+        yield from _invent_negation(question, clause)
+
+
+def _paired(text: str, match: Match) -> bool:
+    """True for "heme and non-heme", where the plain word stands beside the negated one."""
+    word = re.match(r"\w+", text[match.end() :])
+    return word is not None and re.search(rf"(?<![\w-]){re.escape(word[0])}\b", text) is not None
+
+
+def _invent_negation(question: Question, clause: AskingClause) -> Iterator[Mutant]:
+    """Puts a negation where it is asked why something is so, or which things are."""
+    verb, at = verb_after_subject(question, clause), clause.body
+    if clause.wh == "why" and verb is not None:
+        yield question.insert(MutantKind.NEGATION, verb, "not ")
+    elif clause.wh == "why" and clause.aux in ("was", "is", "were", "are", *_DO):
+        yield question.insert(MutantKind.NEGATION, at, "n't")
+    elif _asks_which(clause) and _STATE.match(question.text, at) and question.free(at, at + 2):
+        yield question.insert(MutantKind.NEGATION, at, " not")
+
+
+def _asks_which(clause: AskingClause) -> bool:
+    """True for "Who can ..." and "Which foods are ...", which ask for those of which something holds."""
+    subject = clause.wh == "who" or (clause.wh == "which" and bool(clause.noun))
+    return subject and clause.aux in _NEGATIONS["verbs_of_wh"]
+
+
+# Modals
+
 _MODALS = WORDS["modality"]
 _ALTER: dict[str, str] = dict(_MODALS["alter"])
 _OBLIGATIONS: dict[str, str] = dict(_MODALS["obligations"])
@@ -54,7 +106,51 @@ _HAVE_TO = re.compile(rf"\b(?P<word>{any_of(_MODALS['dropped'])})\s(?!(?:do\swit
 _HAD_TO = re.compile(r"\b(?P<word>had|has)\sto\s(?!do\swith)(?=[a-z])")
 _FREE = re.compile(rf"(?:{any_of(WORDS['verbs']['free'])})\b")
 _FORCED = re.compile(r"\b(?:have|need) to\b|\bever\b|n['’]t\b")
-_DO = ("did", "does", "do")
+
+
+def modal_edits(question: Question) -> Iterator[Mutant]:
+    """The mutants of the modal words of a question."""
+    clause = ask(question.text)
+    for match in question.places(_MODAL):
+        if _matters(question.text, match, clause):
+            yield question.alter(MutantKind.MODALITY, match, _ALTER[match["word"].lower()])
+    for match in question.places(_OBLIGED):
+        trigger = " ".join(match["word"].split()[-2:])
+        yield question.alter(MutantKind.MODALITY, match, _OBLIGATIONS[match["word"].lower()], trigger)
+    if clause and clause.aux in _DO:
+        for match in question.places(_HAVE_TO):
+            yield question.drop(MutantKind.MODALITY, match.span("word"), match["word"])
+    for match in question.places(_HAD_TO, 0):
+        yield question.alter(
+            MutantKind.MODALITY, match, "wanted" if match["word"] == "had" else "wants", f"{match['word']} to"
+        )
+    if clause:
+        yield from _invent_modal(question, clause)
+
+
+def _matters(text: str, match: Match, clause: AskingClause | None) -> bool:
+    """False for a month, for a name, behind "how" ("How can I"), and where nobody could choose."""
+    word = match["word"].lower()
+    inside = match.start() > 0 and match["word"][0].isupper()
+    if inside and (word == "may" or re.match(r"\s[A-Z]", text[match.end() :])):
+        return False
+    if clause is not None and clause.wh.startswith("how") and match.end() == clause.body:
+        return False
+    doer = _DOER_BEFORE.search(text[: match.start()]) or _DOER_BEHIND.match(text, match.end())
+    return word not in _WEAK or doer is not None
+
+
+def _invent_modal(question: Question, clause: AskingClause) -> Iterator[Mutant]:
+    """Makes an obligation of an act: "Why did X sell it" becomes "Why did X have to sell it"."""
+    if clause.wh not in ("", "why", "when", "where") or _FORCED.search(question.text):
+        return
+    verb = verb_after_subject(question, clause)
+    if verb is not None and not _FREE.match(question.text, verb):
+        yield question.insert(MutantKind.MODALITY, verb, "have to ")
+
+
+# Quantifiers
+
 _QUANTIFIERS = WORDS["quantifiers"]
 _OWNER = r"(?P<owner>\b(?:the(?:\svery)?|his|her|their|its|my|your)|['’]s?)\s"
 _FIRST = re.compile(rf"{_OWNER}(?P<word>first)\s(?!(?:{any_of(_QUANTIFIERS['first_idle_after'])})\b)(?=[a-z])")
@@ -73,7 +169,7 @@ _BOTH_OF = re.compile(r"\b(?P<word>both)\s(?=of\s(?:the|his|her|their|them)\b)",
 _EVERY = re.compile(
     r"\b(?:did|does|were|was|has)\s(?P<word>every|each)\s(?!(?:other|one|time|day|year|now)\b)(?=[a-z])", re.IGNORECASE
 )
-_ALTERED = (
+_OTHER_QUANTIFIER = (
     (_ALL_OWNED, "some of"),
     (_ALL, "some"),
     (_ANY_OF, "all"),
@@ -88,11 +184,65 @@ _NO_ONLY = re.compile(
     r"\b(?:only|just|all|any|every|ever|anything|anyone|other|else|also|not|never|like|well|together|more)\b|n['’]t\b",
     re.IGNORECASE,
 )
+
+
+def quantifier_edits(question: Question) -> Iterator[Mutant]:
+    """The mutants of the quantifiers of a question."""
+    for pattern, after in _OTHER_QUANTIFIER:
+        for match in question.places(pattern):
+            yield question.alter(MutantKind.QUANTIFIER, match, after)
+    for pattern in (_ONLY, _FIRST, _LAST):
+        for match in question.places(pattern):
+            # "the film he made" would ask for something else than one of several; "his film" may be any of them.
+            if pattern is _ONLY or not match["owner"].startswith("the"):
+                yield question.drop(MutantKind.QUANTIFIER, match.span("word"), match["word"])
+    yield from _invent_quantifier(question)
+
+
+def _invent_quantifier(question: Question) -> Iterator[Mutant]:
+    """The yes-or-no question with "only" before a verb that may have one object or place of several."""
+    clause = ask(question.text)
+    if clause is None or clause.wh or _NO_ONLY.search(question.text):
+        return
+    verb = verb_after_subject(question, clause)
+    if verb is not None and _EXCLUSIVE.match(question.text, verb):
+        yield question.insert(MutantKind.QUANTIFIER, verb, "only ")
+
+
+# Modifiers
+
 _QUALIFIERS = WORDS["qualifiers"]
 _OTHER_QUALIFIER: dict[str, str] = dict(_QUALIFIERS["flip"])
-_WORD = re.compile(
+_QUALIFIER = re.compile(
     rf"(?<![\w-])(?P<before>[\w'’]+\s{{1,2}})(?P<word>{any_of(_OTHER_QUALIFIER)})\s(?P<noun>[a-z][a-z-]{{2,20}})(?![\w-])"
 )
+_STARTED = re.compile(r"\b(?:begin|start|commence|began|started)\b")
+_BOUND_NOUNS = ("years", "age", "areas", "part", "parts", "services")
+
+
+def qualifier_edits(question: Question) -> Iterator[Mutant]:
+    """The mutants of the modifiers of a question."""
+    text = question.text
+    for match in question.places(_QUALIFIER):
+        word, noun, before = match["word"], match["noun"], match["before"].strip().lower()
+        if len(re.findall(rf"\b{word}\b", text)) > 1 or (noun == "community" and word == "international"):
+            continue
+        if noun in _QUALIFIERS["idle_after"]:
+            continue
+        if before not in _QUALIFIERS["openers"] and not before.endswith(("'s", "’s", "s'")):
+            continue
+        start, after, article = match.start("word"), _OTHER_QUALIFIER[word], before in ("a", "an")
+        if not re.search(rf"\b{after}\b", text):
+            if article:
+                opener = ("an" if after[0] in "aeiou" else "a") + text[match.start() + len(before) : start]
+                start, after = match.start(), like(match["before"], opener) + after
+            yield question.replace(MutantKind.QUALIFIER, Edit.ALTER, (start, match.end("word")), after, word)
+        if not article and noun not in _BOUND_NOUNS and not _STARTED.search(text):
+            yield question.drop(MutantKind.QUALIFIER, match.span("word"), word)
+
+
+# Comparisons
+
 _COMPARISONS = WORDS["comparison"]
 _OTHER_END: dict[str, str] = dict(_COMPARISONS["flip"])
 _MORE_LESS = {"more": "less", "less": "more", "most": "least"}
@@ -135,209 +285,36 @@ _THAN = re.compile(
     """,
     re.VERBOSE,
 )
-
-
-def negation_edits(question: Question) -> Iterator[Mutant]:
-    """The mutants of the negations of a question.
-
-    A negated yes-or-no question ("Didn't they win?") asks the same as a plain one, so its negation is left alone.
-    """
-    clause = ask(question.text)
-    polar = clause.start if clause and not clause.wh else len(question.text)
-    for match in _NOT.finditer(question.text, 0, polar):
-        previous = (match["before"] or "").strip().lower()
-        if previous not in _NEGATIONS["idle_before"]:
-            yield from _dropped(question, match)
-    for pattern in (_CONTRACTED, _WITH_NO):
-        for match in pattern.finditer(question.text, 0, polar):
-            yield from _dropped(question, match)
-    for match in _NON.finditer(question.text):
-        if not _paired(question.text, match) and question.asked(*match.span()):
-            yield question.replace(MutantKind.NEGATION, Edit.DROP, match.span("word"), "", "non-")
-    for pattern, after in _TURNED:
-        for match in pattern.finditer(question.text):
-            if question.asked(*match.span("word")):
-                new, trigger = like(match["word"], after), match["word"].lower()
-                yield question.replace(MutantKind.NEGATION, Edit.ALTER, match.span("word"), new, trigger)
-    if clause and not _NEGATED.search(question.text):
-        yield from _invent_negation(question, clause)
-
-
-def _dropped(question: Question, match: re.Match[str]) -> Iterator[Mutant]:
-    if question.asked(*match.span("word")):
-        yield question.drop(MutantKind.NEGATION, match.span("word"), match["word"].lower())
-
-
-def _paired(text: str, match: re.Match[str]) -> bool:
-    """True for "heme and non-heme", where the plain word stands beside the negated one."""
-    word = re.match(r"\w+", text[match.end() :])
-    return word is not None and re.search(rf"(?<![\w-]){re.escape(word[0])}\b", text) is not None
-
-
-def _invent_negation(question: Question, clause: AskingClause) -> Iterator[Mutant]:
-    """Puts a negation where it is asked why something is so, or which things are."""
-    verb = verb_after_subject(question, clause)
-    at = clause.body
-    if clause.wh == "why" and verb is not None:
-        yield question.replace(MutantKind.NEGATION, Edit.INVENT, (verb, verb), "not ", "not")
-    elif clause.wh == "why" and clause.aux in ("was", "is", "were", "are", "did", "does", "do"):
-        yield question.replace(MutantKind.NEGATION, Edit.INVENT, (at, at), "n't", "n't")
-    elif _asks_which(clause) and _STATE.match(question.text, at) and question.free(at, at + 2):
-        yield question.replace(MutantKind.NEGATION, Edit.INVENT, (at, at), " not", "not")
-
-
-def _asks_which(clause: AskingClause) -> bool:
-    """True for "Who can ..." and "Which foods are ...", which ask for those of which something holds."""
-    subject = clause.wh == "who" or (clause.wh == "which" and bool(clause.noun))
-    return subject and clause.aux in _NEGATIONS["verbs_of_wh"]
-
-
-def modal_edits(question: Question) -> Iterator[Mutant]:
-    """The mutants of the modal words of a question."""
-    text = question.text
-    clause = ask(text)
-    for match in _MODAL.finditer(text):
-        if question.asked(*match.span()) and _matters(text, match, clause):
-            word = match["word"].lower()
-            yield question.replace(
-                MutantKind.MODALITY, Edit.ALTER, match.span(), like(match["word"], _ALTER[word]), word
-            )
-    for match in _OBLIGED.finditer(text):
-        if question.asked(*match.span()):
-            new = like(match["word"], _OBLIGATIONS[match["word"].lower()])
-            trigger = " ".join(match["word"].split()[-2:])
-            yield question.replace(MutantKind.MODALITY, Edit.ALTER, match.span(), new, trigger)
-    for match in _HAVE_TO.finditer(text):
-        if question.asked(*match.span("word")) and clause and clause.aux in _DO:
-            yield question.drop(MutantKind.MODALITY, match.span("word"), match["word"])
-    for match in _HAD_TO.finditer(text):
-        if question.asked(*match.span()):
-            new = "wanted" if match["word"] == "had" else "wants"
-            yield question.replace(MutantKind.MODALITY, Edit.ALTER, match.span("word"), new, f"{match['word']} to")
-    if clause:
-        yield from _invent_modal(question, clause)
-
-
-def _matters(text: str, match: re.Match[str], clause: AskingClause | None) -> bool:
-    """False for a month, for a name, behind "how" ("How can I"), and where nobody could choose."""
-    word = match["word"].lower()
-    inside = match.start() > 0 and match["word"][0].isupper()
-    if inside and (word == "may" or re.match(r"\s[A-Z]", text[match.end() :])):
-        return False
-    if clause is not None and clause.wh.startswith("how") and match.end() == clause.body:
-        return False
-    doer = _DOER_BEFORE.search(text[: match.start()]) or _DOER_BEHIND.match(text, match.end())
-    return word not in _WEAK or doer is not None
-
-
-def _invent_modal(question: Question, clause: AskingClause) -> Iterator[Mutant]:
-    """Makes an obligation of an act: "Why did X sell it" becomes "Why did X have to sell it"."""
-    if clause.wh not in ("", "why", "when", "where") or _FORCED.search(question.text):
-        return
-    verb = verb_after_subject(question, clause)
-    if verb is not None and not _FREE.match(question.text, verb):
-        yield question.replace(MutantKind.MODALITY, Edit.INVENT, (verb, verb), "have to ", "have to")
-
-
-def quantifier_edits(question: Question) -> Iterator[Mutant]:
-    """The mutants of the quantifiers of a question."""
-    text = question.text
-    for pattern, after in _ALTERED:
-        for match in pattern.finditer(text):
-            if question.asked(*match.span("word")):
-                new = like(match["word"], after)
-                yield question.replace(
-                    MutantKind.QUANTIFIER, Edit.ALTER, match.span("word"), new, match["word"].lower()
-                )
-    for match in _ONLY.finditer(text):
-        if question.asked(*match.span("word")):
-            yield question.drop(MutantKind.QUANTIFIER, match.span("word"), "only")
-    for match in (*_FIRST.finditer(text), *_LAST.finditer(text)):
-        # "the film he made" would ask for something else than one of several; "his film" may be any of them.
-        if question.asked(*match.span("word")) and not match["owner"].startswith("the"):
-            yield question.drop(MutantKind.QUANTIFIER, match.span("word"), match["word"])
-    yield from _invent_quantifier(question)
-
-
-def _invent_quantifier(question: Question) -> Iterator[Mutant]:
-    """The yes-or-no question with "only" before a verb that may have one object or place of several."""
-    clause = ask(question.text)
-    if clause is None or clause.wh or _NO_ONLY.search(question.text):
-        return
-    verb = verb_after_subject(question, clause)
-    if verb is not None and _EXCLUSIVE.match(question.text, verb):
-        yield question.replace(MutantKind.QUANTIFIER, Edit.INVENT, (verb, verb), "only ", "only")
-
-
-def qualifier_edits(question: Question) -> Iterator[Mutant]:
-    """The mutants of the modifiers of a question."""
-    for match in _WORD.finditer(question.text):
-        word, noun = match["word"], match["noun"]
-        before = match["before"].strip().lower()
-        if len(re.findall(rf"\b{word}\b", question.text)) > 1 or (noun == "community" and word == "international"):
-            continue
-        if noun in _QUALIFIERS["idle_after"] or not question.asked(*match.span("word")):
-            continue
-        if before not in _QUALIFIERS["openers"] and not before.endswith(("'s", "’s", "s'")):
-            continue
-        if not re.search(rf"\b{_OTHER_QUALIFIER[word]}\b", question.text):
-            after = _OTHER_QUALIFIER[word]
-            start = match.start("word")
-            if before in ("a", "an"):
-                article = ("an" if after[0] in "aeiou" else "a") + question.text[match.start() + len(before) : start]
-                start = match.start()
-                after = like(match["before"], article) + after
-            yield question.replace(MutantKind.QUALIFIER, Edit.ALTER, (start, match.end("word")), after, word)
-        started = re.search(r"\b(?:begin|start|commence|began|started)\b", question.text)
-        if (
-            before not in ("a", "an")
-            and noun not in ("years", "age", "areas", "part", "parts", "services")
-            and not started
-        ):
-            yield question.drop(MutantKind.QUALIFIER, match.span("word"), word)
+_RANKED = re.compile(r"\b(?:better|worse|best)\b")
 
 
 def comparison_edits(question: Question) -> Iterator[Mutant]:
     """The mutants of the comparisons of a question, in the order of their classes."""
-    yield from _scale(question)
+    for match in question.places(_SCALE):
+        if not _IDLE_BEFORE.search(question.text[: match.start()]):
+            yield question.alter(MutantKind.COMPARISON, match, _OTHER_END[match["word"].lower()])
     for pattern in (_MOST, _MORE):
-        for match in pattern.finditer(question.text):
-            if question.asked(*match.span("word")):
-                yield _altered(question, match, _MORE_LESS[match["word"]])
+        for match in question.places(pattern):
+            yield question.alter(MutantKind.COMPARISON, match, _MORE_LESS[match["word"]])
     yield from _sides(question)
-    yield from _drop(question)
-
-
-def _altered(question: Question, match: re.Match[str], after: str) -> Mutant:
-    word = match["word"]
-    return question.replace(MutantKind.COMPARISON, Edit.ALTER, match.span("word"), like(word, after), word.lower())
-
-
-def _scale(question: Question) -> Iterator[Mutant]:
-    for match in _SCALE.finditer(question.text):
-        if question.asked(*match.span("word")) and not _IDLE_BEFORE.search(question.text[: match.start()]):
-            yield _altered(question, match, _OTHER_END[match["word"].lower()])
+    yield from _dropped_comparisons(question)
 
 
 def _sides(question: Question) -> Iterator[Mutant]:
     """Asks for what came before an event in place of what came after it; left alone where both are named."""
-    matches = list(_SIDE.finditer(question.text))
-    if {match["word"] for match in matches} == set(_SIDES):
-        return
-    for match in matches:
-        if question.asked(*match.span("word")) and not _SIDE_IDLE.search(question.text[: match.start()]):
-            yield _altered(question, match, _SIDES[match["word"]])
+    if {match["word"] for match in _SIDE.finditer(question.text)} != set(_SIDES):
+        for match in question.places(_SIDE):
+            if not _SIDE_IDLE.search(question.text[: match.start()]):
+                yield question.alter(MutantKind.COMPARISON, match, _SIDES[match["word"]])
 
 
-def _drop(question: Question) -> Iterator[Mutant]:
-    text = question.text
-    for match in _MOST.finditer(text):
-        if match["noun"] and question.asked(*match.span("word")):
+def _dropped_comparisons(question: Question) -> Iterator[Mutant]:
+    for match in question.places(_MOST):
+        if match["noun"]:
             yield question.drop(MutantKind.COMPARISON, match.span("word"), "most")
-    for match in _OWNED.finditer(text):
-        known = match["word"] in _OTHER_END and match["noun"] not in _COMPARISONS["idle_after"]
-        if known and question.asked(*match.span("word")):
+    for match in question.places(_OWNED):
+        if match["word"] in _OTHER_END and match["noun"] not in _COMPARISONS["idle_after"]:
             yield question.drop(MutantKind.COMPARISON, match.span("word"), match["word"])
-    for match in _THAN.finditer(text):
-        if question.asked(*match.span("phrase")) and not re.search(r"\b(?:better|worse|best)\b", text):
+    for match in question.places(_THAN, "phrase"):
+        if not _RANKED.search(question.text):
             yield question.drop(MutantKind.COMPARISON, match.span("phrase"), match["word"])

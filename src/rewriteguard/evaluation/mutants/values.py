@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, Question, holds, like
+from rewriteguard.evaluation.mutants.mutant import Edit, Match, Mutant, MutantKind, Question, holds, like
 from rewriteguard.evaluation.mutants.question import WORDS, AskingClause, any_of, ask
+
+# Dates
 
 _MONTHS: list[str] = WORDS["shield"]["months"]
 _MONTH = any_of(_MONTHS)
@@ -38,48 +40,8 @@ _MANY_YEARS = 3
 # Words that a date behind them completes.
 _BOUND = re.compile(r"\b(?:is|was|are|were|born|made|place|died|written|released|recorded|published|held)\s\Z")
 _TIMELESS = re.compile(r"\b(?:when|after|before|while|during|in the|time|be|siblings|children|hobbies|mean|ever)\b|,")
+_OWNED = re.compile(r"(?:\bthe|his|her|their|['’]s?)\s\Z")
 _OFFSETS = (3, -3, 4, -4, 6, -6, 7, -7, 11, -11, 13, -13)
-_WORDS: list[str] = WORDS["numbers"]["words"]
-_ORDINALS: list[str] = WORDS["numbers"]["ordinals"]
-_NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}}){{1,3}}|\d{{1,9}}(?:\.\d{{1,3}})?|{any_of(_WORDS)})"
-_CARDINAL = re.compile(
-    rf"""
-    (?<![\w.,/:#–-])(?<!\bno\s)(?<!\bno\.\s)(?<!number\s)(?<!stage\s)(?<!episode\s)(?P<currency>[$€£])?(?P<number>{_NUMBER})
-    (?P<scale>\s?(?:million|billion|thousand|hundred|percent|per\scent|%))?
-    (?P<behind>-[a-z]{{3,12}}|\s[a-z-]{{3,20}})?(?![\w/:–]|-\d|[.,]\d)
-    """,
-    re.VERBOSE,
-)
-_ORDINAL = re.compile(rf"(?<![\w-])(?P<number>{any_of(_ORDINALS)})\s(?P<behind>[a-z]{{3,20}})(?![\w-])")
-_YEAR_NUMBER = re.compile(r"(?:1[5-9]|20)\d\d")
-_BOUND_WORDS = re.compile(
-    rf"(?<![\w-])(?P<bound>{any_of(a for a, _ in WORDS['bounds']['flip'])})\s(?P<number>[$€£]?{_NUMBER})(?!\w)",
-    re.IGNORECASE,
-)
-_UNIT = re.compile(
-    rf"(?<![\w.,-])(?P<number>{_NUMBER})\s?(?P<unit>{any_of(a for a, _ in WORDS['units']['other'])})(?![\w-])(?!\sold)"
-)
-_IN_UNITS = re.compile(r"(?<=\sin\s)(?P<unit>kilometers|kilometres|miles|kg|pounds|dollars|euros|feet)(?=\s?\?)")
-_RATE = re.compile(rf"(?<![\w-])(?P<unit>{any_of(a for a, _ in WORDS['units']['rates'])})(?![\w-])")
-_SPAN = re.compile(r"\s(?:years|months|weeks|days|hours|minutes|decades)\b")
-_SECOND = re.compile(r"\ssecond\s(?:world|language|degree|thoughts)")
-_VERSION = re.compile(
-    r"""
-    (?P<word>\b(?:version|release|v\.?)\s?|(?<=[A-Za-z]\s))(?P<version>\d{1,3}(?:\.\d{1,3}){1,3})(?![\w.]*\w)(?!\s?%)
-    (?!\s(?:million|billion|percent|thousand))
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_IDENTIFIER = re.compile(
-    r"""
-    (?<![\w.,$€£/-])(?P<id>\#\d{3,10} | CVE-\d{4}-\d{4,6} | [A-Z]{1,6}[-_]?\d{2,10}(?:-[A-Z0-9]{1,4})?
-    | \d{3,8}-[A-Z]{1,3} | (?:[A-Z]{2,6}\s)(?=\d{3,6}\b)\d{3,6})(?![\w/]|-\d|['’]s\sto)
-    """,
-    re.VERBOSE,
-)
-_IN_PLACE = re.compile(
-    r"\s(?:for|in|of|with|on|under)\s(?:the\s)?(?:(?!with\s|for\s|under\s)[a-z]{3,12}\s)?(?:no\.\s)?\Z"
-)
 
 
 def date_edits(question: Question) -> Iterator[Mutant]:
@@ -99,50 +61,51 @@ def date_edits(question: Question) -> Iterator[Mutant]:
         start, end = match.start() + 1, match.end()
         if clause and question.free(start, end) and not _CLAUSE.search(question.text, clause.body, start):
             yield question.drop(MutantKind.DATE, (start, end), match[0].split()[-1])
-    yield from _near(question)
+    yield from _relative(question)
     if clause and not years and not dates and not _LAST.search(question.text):
         yield from _invent(question, clause)
 
 
-def _alter(question: Question, match: re.Match[str]) -> Iterator[Mutant]:
+def _alter(question: Question, match: Match) -> Iterator[Mutant]:
+    """Another year, month, day, century or relation in place of that of a date."""
     trigger = match["date"]
 
     def put(group: str, value: str | None) -> Iterator[Mutant]:
-        if value:
-            yield question.replace(MutantKind.DATE, Edit.ALTER, match.span(group), value, trigger)
+        yield from question.swap(MutantKind.DATE, match.span(group), value, trigger)
 
     if match["year"]:
-        year = int(match["year"])
-        if match["decade"]:
-            yield from put("year", question.pick([str(year + d) for d in (-30, -20, 20)], match["year"]))
-            return
-        near = [str(year + d) for d in _OFFSETS if year + d < 2025]
-        yield from put("year", question.pick(near, match["year"]))
+        yield from put("year", question.pick(_near_years(match), match["year"]))
         others = [y for y in dict.fromkeys(_YEAR.findall(question.context)) if y not in question.text]
-        if others:
+        if others and not match["decade"]:
             yield from put("year", others[question.draw(len(others), "context")])
-    month = next((g for g in ("month", "month3") if match[g]), None)
-    if month:
+    if match["decade"]:
+        return
+    for month in [group for group in ("month", "month3") if match[group]][:1]:
         yield from put(month, question.pick(_MONTHS, match[month]))
-    day = next((g for g in ("day", "day2", "day3") if match[g]), None)
-    if day:
+    for day in [group for group in ("day", "day2", "day3") if match[group]][:1]:
         yield from put(day, question.pick([str(d) for d in range(3, 29) if d != int(match[day])], match[day]))
     if match["century"]:
         value = int(match["century"])
         options = [f"{n}th" for n in (value - 3, value - 2, value + 2) if 3 < n < 21]
         start, end = match.span("century")
-        after = question.pick(options, "century")
-        if after:
-            yield question.replace(MutantKind.DATE, Edit.ALTER, (start, end + 2), after, trigger)
+        yield from question.swap(MutantKind.DATE, (start, end + 2), question.pick(options, "century"), trigger)
 
 
-def _relation(question: Question, match: re.Match[str]) -> Iterator[Mutant]:
+def _near_years(match: Match) -> list[str]:
+    year = int(match["year"])
+    return [str(year + by) for by in (-30, -20, 20)] if match["decade"] else _near(year)
+
+
+def _near(year: int) -> list[str]:
+    return [str(year + by) for by in _OFFSETS if year + by < 2025]
+
+
+def _relation(question: Question, match: Match) -> Iterator[Mutant]:
     prep = (match["prep"] or "").lower()
-    if prep in _RELATIONS:
-        yield question.replace(MutantKind.DATE, Edit.ALTER, match.span("prep"), _RELATIONS[prep], prep)
+    yield from question.swap(MutantKind.DATE, match.span("prep"), _RELATIONS.get(prep), prep)
 
 
-def _drop(question: Question, clause: AskingClause, match: re.Match[str]) -> Iterator[Mutant]:
+def _drop(question: Question, clause: AskingClause, match: Match) -> Iterator[Mutant]:
     """Only where the date belongs to what is asked, not to an event that is told beside it."""
     text, start = question.text, match.start()
     if (match["prep"] or "").lower() not in _PLACED or start <= clause.body:
@@ -152,11 +115,9 @@ def _drop(question: Question, clause: AskingClause, match: re.Match[str]) -> Ite
         yield question.drop(MutantKind.DATE, (start, match.end()), match["date"])
 
 
-def _near(question: Question) -> Iterator[Mutant]:
-    for match in _LAST.finditer(question.text):
-        if question.free(*match.span()) and not re.search(
-            r"(?:\bthe|his|her|their|['’]s?)\s\Z", question.text[: match.start()]
-        ):
+def _relative(question: Question) -> Iterator[Mutant]:
+    for match in question.free_places(_LAST):
+        if not _OWNED.search(question.text[: match.start()]):
             after = "this" if match["word"].lower() == "last" else "last"
             yield question.replace(MutantKind.DATE, Edit.ALTER, match.span("word"), after, match[0])
 
@@ -165,29 +126,62 @@ def _invent(question: Question, clause: AskingClause) -> Iterator[Mutant]:
     """A year at the end, near the years of the context where there are any."""
     years = [int(year) for year in _YEAR.findall(question.context)]
     anchor = years[question.draw(len(years), "anchor")] if years else 1990
-    year = question.pick([str(anchor + d) for d in _OFFSETS if anchor + d < 2025], "invent")
+    year = question.pick(_near(anchor), "invent")
     if clause.wh.startswith(("when", "how long", "how old", "how far")) or "year" in clause.noun or year is None:
         return
     rest = question.text[clause.body : clause.end]
     if clause.aux in ("did", "didn't") and not _TIMELESS.search(rest):
-        yield question.replace(MutantKind.DATE, Edit.INVENT, (clause.end, clause.end), f" in {year}", year)
+        yield question.insert(MutantKind.DATE, clause.end, f" in {year}", year)
+
+
+# Numbers, bounds and units
+
+_WORDS: list[str] = WORDS["numbers"]["words"]
+_ORDINALS: list[str] = WORDS["numbers"]["ordinals"]
+_NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}}){{1,3}}|\d{{1,9}}(?:\.\d{{1,3}})?|{any_of(_WORDS)})"
+_CARDINAL = re.compile(
+    rf"""
+    (?<![\w.,/:#–-])(?<!\bno\s)(?<!\bno\.\s)(?<!number\s)(?<!stage\s)(?<!episode\s)(?P<currency>[$€£])?(?P<number>{_NUMBER})
+    (?P<scale>\s?(?:million|billion|thousand|hundred|percent|per\scent|%))?
+    (?P<behind>-[a-z]{{3,12}}|\s[a-z-]{{3,20}})?(?![\w/:–]|-\d|[.,]\d)
+    """,
+    re.VERBOSE,
+)
+_ORDINAL = re.compile(rf"(?<![\w-])(?P<number>{any_of(_ORDINALS)})\s(?P<behind>[a-z]{{3,20}})(?![\w-])")
+_OTHER_BOUNDS: dict[str, str] = dict(WORDS["bounds"]["flip"])
+_OTHER_RATES: dict[str, str] = dict(WORDS["units"]["rates"])
+_OTHER_UNITS: dict[str, str] = dict(WORDS["units"]["other"]) | {"kilometers": "miles", "kilometres": "miles"}
+_MOVES = re.compile(r"\b(?:go|went|get|ran?|take)\s\Z")
+_YEAR_NUMBER = re.compile(r"(?:1[5-9]|20)\d\d")
+_BOUND_WORDS = re.compile(
+    rf"(?<![\w-])(?P<bound>{any_of(_OTHER_BOUNDS)})\s(?P<number>[$€£]?{_NUMBER})(?!\w)",
+    re.IGNORECASE,
+)
+_UNIT = re.compile(
+    rf"(?<![\w.,-])(?P<number>{_NUMBER})\s?(?P<unit>{any_of(a for a, _ in WORDS['units']['other'])})(?![\w-])(?!\sold)"
+)
+_IN_UNITS = re.compile(r"(?<=\sin\s)(?P<unit>kilometers|kilometres|miles|kg|pounds|dollars|euros|feet)(?=\s?\?)")
+_RATE = re.compile(rf"(?<![\w-])(?P<unit>{any_of(_OTHER_RATES)})(?![\w-])")
+_SPAN = re.compile(r"\s(?:years|months|weeks|days|hours|minutes|decades)\b")
+_SECOND = re.compile(r"\ssecond\s(?:world|language|degree|thoughts)")
 
 
 def number_edits(question: Question) -> Iterator[Mutant]:
     """The mutants of the numbers, bounds and units of a question."""
-    for match in _CARDINAL.finditer(question.text):
-        if question.free(*match.span("number")) and _counts(match):
+    for match in question.free_places(_CARDINAL, "number"):
+        if _counts(match):
             yield from _cardinal(question, match)
-    for match in _ORDINAL.finditer(question.text):
-        if question.free(*match.span()) and not _SECOND.match(question.text, match.start() - 1 if match.start() else 0):
-            after = question.pick([o for o in _ORDINALS[:4] if o != match["number"]], "ordinal")
-            if after:
-                yield question.replace(MutantKind.NUMBER, Edit.ALTER, match.span("number"), after, match["number"])
+    for match in question.free_places(_ORDINAL):
+        if not _SECOND.match(question.text, max(0, match.start() - 1)):
+            after = question.pick([each for each in _ORDINALS[:4] if each != match["number"]], "ordinal")
+            yield from question.swap(MutantKind.NUMBER, match.span("number"), after, match["number"])
     yield from _bounds(question)
-    yield from _units(question)
+    for pattern, others in ((_UNIT, _OTHER_UNITS), (_IN_UNITS, _OTHER_UNITS), (_RATE, _OTHER_RATES)):
+        for match in question.free_places(pattern):
+            yield from question.swap(MutantKind.UNIT, match.span("unit"), others[match["unit"]], match["unit"])
 
 
-def _counts(match: re.Match[str]) -> bool:
+def _counts(match: Match) -> bool:
     """True for a number that counts or measures something: no year, no list number, no pronoun."""
     behind = (match["behind"] or "").strip(" -")
     marked = match["currency"] or match["scale"]
@@ -196,7 +190,7 @@ def _counts(match: re.Match[str]) -> bool:
     return bool(marked or (behind and behind not in WORDS["numbers"]["not_counted"]))
 
 
-def _cardinal(question: Question, match: re.Match[str]) -> Iterator[Mutant]:
+def _cardinal(question: Question, match: Match) -> Iterator[Mutant]:
     old = match["number"]
     if old in _WORDS:
         options = [w for w in _WORDS if w != old and abs(_WORDS.index(w) - _WORDS.index(old)) < 6]
@@ -204,9 +198,7 @@ def _cardinal(question: Question, match: re.Match[str]) -> Iterator[Mutant]:
         value = float(old.replace(",", ""))
         changed = [value * 2, value * 3, value + 4, value + 7]
         options = [_written(v, old) for v in changed if _written(v, old) != old]
-    after = question.pick(options, old)
-    if after:
-        yield question.replace(MutantKind.NUMBER, Edit.ALTER, match.span("number"), after, old)
+    yield from question.swap(MutantKind.NUMBER, match.span("number"), question.pick(options, old), old)
     written = old.replace(",", "")
     others = [
         n
@@ -230,52 +222,57 @@ def _written(value: float, model: str) -> str:
 
 
 def _bounds(question: Question) -> Iterator[Mutant]:
-    flip: dict[str, str] = dict(WORDS["bounds"]["flip"])
-    for match in _BOUND_WORDS.finditer(question.text):
-        if question.free(*match.span()):
-            word = match["bound"].lower()
-            if word in ("over", "under") and _SPAN.match(question.text, match.end()):
-                continue
-            start, end = match.span("bound")
-            after = like(match["bound"], flip[word])
-            yield question.replace(MutantKind.BOUND, Edit.ALTER, (start, end), after, word)
-            if (
-                not re.search(r"\b(?:go|went|get|ran?|take)\s\Z", question.text[:start])
-                and question.text[match.end() :][:1] == " "
-            ):
-                yield question.drop(MutantKind.BOUND, (start, end), word)
+    text = question.text
+    for match in question.free_places(_BOUND_WORDS):
+        word = match["bound"].lower()
+        if word in ("over", "under") and _SPAN.match(text, match.end()):
+            continue
+        yield question.replace(
+            MutantKind.BOUND, Edit.ALTER, match.span("bound"), like(match["bound"], _OTHER_BOUNDS[word]), word
+        )
+        if not _MOVES.search(text[: match.start("bound")]) and text.startswith(" ", match.end()):
+            yield question.drop(MutantKind.BOUND, match.span("bound"), word)
 
 
-def _units(question: Question) -> Iterator[Mutant]:
-    other: dict[str, str] = dict(WORDS["units"]["other"])
-    rates: dict[str, str] = dict(WORDS["units"]["rates"])
-    other |= {"kilometers": "miles", "kilometres": "miles"}
-    for pattern, table in ((_UNIT, other), (_IN_UNITS, other), (_RATE, rates)):
-        for match in pattern.finditer(question.text):
-            if question.free(*match.span()):
-                unit = match["unit"]
-                yield question.replace(MutantKind.UNIT, Edit.ALTER, match.span("unit"), table[unit], unit)
+# Versions and identifiers
+
+_VERSION = re.compile(
+    r"""
+    (?P<word>\b(?:version|release|v\.?)\s?|(?<=[A-Za-z]\s))(?P<version>\d{1,3}(?:\.\d{1,3}){1,3})(?![\w.]*\w)(?!\s?%)
+    (?!\s(?:million|billion|percent|thousand))
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_NAMED = re.compile(r"[A-Z]\w*\s\Z")
+_AT_END = re.compile(r"\s?(?:[?,]|\Z)")
+_IDENTIFIER = re.compile(
+    r"""
+    (?<![\w.,$€£/-])(?P<id>\#\d{3,10} | CVE-\d{4}-\d{4,6} | [A-Z]{1,6}[-_]?\d{2,10}(?:-[A-Z0-9]{1,4})?
+    | \d{3,8}-[A-Z]{1,3} | (?:[A-Z]{2,6}\s)(?=\d{3,6}\b)\d{3,6})(?![\w/]|-\d|['’]s\sto)
+    """,
+    re.VERBOSE,
+)
+_IN_PLACE = re.compile(
+    r"\s(?:for|in|of|with|on|under)\s(?:the\s)?(?:(?!with\s|for\s|under\s)[a-z]{3,12}\s)?(?:no\.\s)?\Z"
+)
 
 
 def code_edits(question: Question) -> Iterator[Mutant]:
     """The mutants of the versions and identifiers that the question names."""
-    for match in _VERSION.finditer(question.text):
-        old = match["version"]
-        if not match["word"].strip() and not re.search(r"[A-Z]\w*\s\Z", question.text[: match.start("version")]):
-            continue
-        after = next((version for version in _versions(old) if not question.known(version)), None)
-        if after:
-            yield question.replace(MutantKind.VERSION, Edit.ALTER, match.span("version"), after, old)
-        start = match.start("word")
-        placed = _IN_PLACE.search(question.text[:start]) if match["word"].strip() else None
-        yield question.drop(MutantKind.VERSION, (placed.start() + 1 if placed else start, match.end()), old)
-    for match in _IDENTIFIER.finditer(question.text):
+    text = question.text
+    for match in _VERSION.finditer(text):
+        old, named = match["version"], bool(match["word"].strip())
+        if named or _NAMED.search(text[: match.start("version")]):
+            other = next((version for version in _versions(old) if not question.known(version)), None)
+            yield from question.swap(MutantKind.VERSION, match.span("version"), other, old)
+            placed = _IN_PLACE.search(text[: match.start("word")]) if named else None
+            start = placed.start() + 1 if placed else match.start("word")
+            yield question.drop(MutantKind.VERSION, (start, match.end()), old)
+    for match in _IDENTIFIER.finditer(text):
         old = match["id"]
-        after = question.pick(_codes(old), old)
-        if after:
-            yield question.replace(MutantKind.IDENTIFIER, Edit.ALTER, match.span("id"), after, old)
-        placed = _IN_PLACE.search(question.text[: match.start()])
-        if placed and re.match(r"\s?(?:[?,]|\Z)", question.text[match.end() :]):
+        yield from question.swap(MutantKind.IDENTIFIER, match.span("id"), question.pick(_codes(old), old), old)
+        placed = _IN_PLACE.search(text[: match.start()])
+        if placed and _AT_END.match(text, match.end()):
             yield question.drop(MutantKind.IDENTIFIER, (placed.start() + 1, match.end()), old)
 
 
