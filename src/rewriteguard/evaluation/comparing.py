@@ -107,7 +107,7 @@ def compare(
     found = {(each.case, each.arm): each for each in outcomes(setup)}
     measured = [case for case in cases if all((case.id, arm) in found for arm in _ARMS)]
     judged = [case for case in measured if case.relevant]
-    losses = [_regression(setup, case, found) for case in judged]
+    losses = [_loss(setup, case, found) for case in judged]
     gains = [
         case.id for case in judged if _rank(case, found, ArmName.REWRITE) and not _rank(case, found, ArmName.ORIGINAL)
     ]
@@ -159,7 +159,7 @@ def _reasons(guarded: Iterable[Outcome]) -> dict[str, int]:
     return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _regression(setup: Setup, case: Case, found: _Outcomes) -> Loss | None:
+def _loss(setup: Setup, case: Case, found: _Outcomes) -> Loss | None:
     rank = _rank(case, found, ArmName.ORIGINAL)
     if rank is None or _rank(case, found, ArmName.REWRITE) is not None:
         return None
