@@ -27,7 +27,7 @@ from opentelemetry import trace
 from fakes import HISTORY, FakeGuard, probe
 from rewriteguard import GuardedSearch, InputError, Policy, Telemetry, TripleLog, Verdict, asafe_rewrite, safe_rewrite
 from rewriteguard.audit.log import read_lines, read_log
-from rewriteguard.integrations._one_query import one_query_from
+from rewriteguard.integrations._host import arewritten, one_query_plan, rewritten
 from rewriteguard.integrations.langchain import GuardedRetriever
 from rewriteguard.telemetry import log as triples
 from rewriteguard.telemetry import spans
@@ -107,9 +107,9 @@ async def test_every_way_in_is_logged_once(log):
     ids = [search_.run(TURN, HISTORY).id, (await search_.arun(TURN, HISTORY)).id, search_.run(TURN).id]
     safe_rewrite(TURN, REWRITE, HISTORY, guard=FakeGuard(), telemetry=telemetry)
     await asafe_rewrite(TURN, lambda turn: 1 / 0, HISTORY, guard=FakeGuard(), telemetry=telemetry)
-    one = one_query_from({"guard": FakeGuard(), "telemetry": telemetry})
-    one.rewritten(TURN, HISTORY, lambda: REWRITE)
-    await one.arewritten(object(), HISTORY, partial(_later, REWRITE))
+    plan = one_query_plan({"guard": FakeGuard(), "telemetry": telemetry})
+    rewritten(plan, TURN, HISTORY, lambda: REWRITE)
+    await arewritten(plan, object(), HISTORY, partial(_later, REWRITE))
     found = rows(log)
     assert [row["id"] for row in found[:3]] == ids
     assert len({row["id"] for row in found}) == len(found) == 7

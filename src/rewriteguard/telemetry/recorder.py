@@ -143,11 +143,11 @@ class Telemetry:
         self, conversation: Conversation, host: Host | None = None, metadata: Mapping[str, Any] | None = None
     ) -> Span:
         """The span around one guarded retrieval, below the span of the host's run where there is one."""
-        return Span(SpanName.RETRIEVE, self._content, lambda: self._asked(conversation, metadata or {}), host)
+        return Span(SpanName.RETRIEVE, self._content, lambda: self._about(conversation, metadata or {}), host)
 
-    def decide(self, conversation: Conversation) -> Span:
+    def without_search(self, conversation: Conversation) -> Span:
         """The span around rewriter and check where the guard searches nothing."""
-        return Span(SpanName.DECIDE, self._content, lambda: self._asked(conversation, {}))
+        return Span(SpanName.DECIDE, self._content, lambda: self._about(conversation, {}))
 
     def rewrite(self) -> Span:
         """The span around the rewriter."""
@@ -320,7 +320,7 @@ class Telemetry:
         """The attributes of a metric: all carry the rewriter's label, so that each can be told by rewriter."""
         return labels | {"rewriter": self._rewriter}
 
-    def _asked(self, conversation: Conversation, metadata: Mapping[str, Any]) -> Attributes:
+    def _about(self, conversation: Conversation, metadata: Mapping[str, Any]) -> Attributes:
         return (
             names.input_attributes(conversation.turn, self._content)
             | names.size_attributes(conversation)

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 from rewriteguard.errors import ScopeError
 from rewriteguard.evaluation.cases.case import Case
-from rewriteguard.evaluation.run.arms import NOT_ASKED, Ended, Guarded, Request, unguarded
+from rewriteguard.evaluation.run.arms import NOT_ASKED, Ended, Guarded, Task, unguarded
 from rewriteguard.evaluation.run.journal import Answered, Journal, Key, conditions_of
 from rewriteguard.evaluation.run.outcome import SHARED, Arm, Outcome, Status
 from rewriteguard.evaluation.run.setup import K, Settings, Setup
@@ -133,10 +133,10 @@ class _Run:
         limits = setup.limits[case.id]
         if isinstance(limits, ScopeError):
             return Ended(Outcome(case.id, arm, label, Status.ERROR, stage="retrieval", error=type(limits).__name__))
-        request = Request(case, limits, case.reference_date or setup.day)
+        task = Task(case, limits, case.reference_date or setup.day)
         if arm in _GUARDED:
-            return self._guarded[label].run(arm, label, request, ask if label else _not_asked)
-        return unguarded(arm, label, request, ask() if label else None, setup.find, setup.budget)
+            return self._guarded[label].run(arm, label, task, ask if label else _not_asked)
+        return unguarded(arm, label, task, ask() if label else None, setup.find, setup.budget)
 
     def _asked(self, label: str, case: Case) -> Answered:
         """The rewriter's answer; it is asked once, whatever the number of arms and of starts."""
