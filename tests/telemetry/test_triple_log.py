@@ -346,7 +346,7 @@ def test_telemetry_says_what_it_expects(name):
 
 def test_copies_write_to_the_same_file(log):
     telemetry = Telemetry(log=log)
-    for copied in (pickle.loads(pickle.dumps(log)), copy.deepcopy(log), copy.deepcopy(telemetry)._keeper.log):
+    for copied in (pickle.loads(pickle.dumps(log)), copy.deepcopy(log), copy.deepcopy(telemetry)._triples):
         copied.write({"id": "1"})
     assert len(rows(log)) == 3
 

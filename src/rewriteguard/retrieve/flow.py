@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from rewriteguard.errors import InputError, ScopeError
 from rewriteguard.model.decision import Action, Decision, Origin, Reason
 from rewriteguard.policy.classes import Release
-from rewriteguard.retrieve._runners import Budget, Handle, Runner, TaskRunner, ThreadRunner, call, compute, drive
+from rewriteguard.retrieve._runners import Budget, Handle, Runner, TaskRunner, call, compute, drive
 from rewriteguard.retrieve.arms import Flight, Landed, copied
 from rewriteguard.retrieve.fuse import fuse, margins
 from rewriteguard.retrieve.request import Arm, Plan, Request, Result, Source, Status, limits_of
@@ -39,7 +39,7 @@ def run(plan: Plan, build: Build) -> Result:
         TimeoutError: The time was over before any arm found anything.
         Exception: What the original's search raised, or the next arm's, where all searches failed.
     """
-    return drive(_retrieve(ThreadRunner(), plan, build(is_unguarded(plan))))
+    return drive(_retrieve(Runner(), plan, build(is_unguarded(plan))))
 
 
 async def arun(plan: Plan, build: Build) -> Result:
@@ -49,7 +49,7 @@ async def arun(plan: Plan, build: Build) -> Result:
 
 def decided(plan: Plan, request: Request) -> Decision:
     """What to do about a request, told; nothing is searched."""
-    return drive(_decide(ThreadRunner(), plan, request))
+    return drive(_decide(Runner(), plan, request))
 
 
 async def adecided(plan: Plan, request: Request) -> Decision:
@@ -64,7 +64,7 @@ def search_decided(plan: Plan, request: Request, decision: Decision) -> Result:
         ScopeError: The scope could not be decided; nothing was searched.
         Exception: What the original's search raised, or the next arm's, where all searches failed.
     """
-    return drive(_retrieve(ThreadRunner(), plan, request, decision))
+    return drive(_retrieve(Runner(), plan, request, decision))
 
 
 def called(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from enum import StrEnum
 from typing import Any
@@ -62,18 +62,7 @@ class Arm:
 
     def to_dict(self) -> dict[str, Any]:
         """The arm as plain JSON values."""
-        return {
-            "origin": self.origin.value,
-            "query": self.query,
-            "weight": self.weight,
-            "status": self.status.value,
-            "count": self.count,
-            "vetoed": self.vetoed,
-            "error": self.error,
-            "seconds": self.seconds,
-            "margin": self.margin,
-            "source": self.source,
-        }
+        return asdict(self) | {"origin": self.origin.value, "status": self.status.value}
 
 
 @dataclass(frozen=True, slots=True)
