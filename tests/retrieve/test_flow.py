@@ -44,7 +44,8 @@ def test_shadow_mode_is_asked_for_at_one_door():
     others = {name for name in readers if not name.startswith("policy/")} - {"retrieve/flow.py"}
     assert "retrieve/flow.py" in readers
     # The evaluation refuses such a policy, since there would be nothing to evaluate.
-    assert len(others) <= 1 and all(name.startswith("evaluation/evaluat") for name in others), others
+    assert len(others) <= 1
+    assert all(name.startswith("evaluation/evaluat") for name in others), others
 
 
 def test_runners_stay_behind_their_room():
