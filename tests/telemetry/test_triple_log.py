@@ -161,7 +161,7 @@ def test_ids_of_items_of_every_kind():
     content = Content(Capture.FULL)
 
     def told(item, key):
-        return triples._Identities(key, content.text).of(item)
+        return triples._name_of(key, content.text, item)
 
     assert told("no-card", None) == "no-card"
     assert told(17, None) == "17"

@@ -6,9 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Lock
-from typing import Any
 
 from rewriteguard.errors import PipelineNotFoundError
 from rewriteguard.guard.guard import Guard
@@ -16,7 +15,6 @@ from rewriteguard.model import arguments
 from rewriteguard.model.assessment import Profile
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Decision, Reason
-from rewriteguard.policy.classes import Release
 from rewriteguard.policy.policy import Policy, without_rewrite
 from rewriteguard.retrieve.rewriter import Answer
 from rewriteguard.telemetry import Telemetry, default_telemetry
@@ -65,22 +63,14 @@ class Decider:
         except Exception as error:  # noqa: BLE001 - the guard's own failure, such as an extractor's, must break no search
             self.telemetry.failed("guard", error)
 
-    def is_released(self, conversation: Conversation, release: Release) -> bool:
-        """Whether the policy releases the turn's class so; the turn is read only where it releases any class so.
-
-        Raises:
-            Exception: What the guard raised, where it could not read the turn.
-        """
-        if not self.policy.releases(release):
-            return False
-        found = self.guard.class_of(conversation.turn, conversation, policy=self.policy)
-        return found is not None and found.release is release
-
     def contained(self, conversation: Conversation, answer: Answer, reference_date: date | None) -> Decision:
         """The decision about an answer; where the guard itself fails, the original alone is searched."""
+        guard, turn, policy = self.guard, conversation.turn, self.policy
         if answer.text is None:
-            return self._contained(conversation, answer, lambda: self._without_rewrite(conversation, answer.reason))
-        return self.checked(conversation, answer, lambda: self._judged(conversation, answer.text, reference_date))
+            work = partial(guard.without_rewrite, turn, answer.reason, conversation, policy=policy)
+            return self._contained(conversation, answer, work)
+        decide = partial(guard.decide, policy=policy, profile=self.profile, reference_date=reference_date)
+        return self.checked(conversation, answer, partial(decide, turn, answer.text, conversation))
 
     def checked(self, conversation: Conversation, answer: Answer, judge: Callable[[], Decision]) -> Decision:
         """What `judge` says about an answer, told as a check; where it fails, the original alone is searched."""
@@ -99,19 +89,6 @@ class Decider:
         """The decision where turn or history could not be read; what is no text is searched as in shadow mode."""
         policy = self.policy if conversation.turn.strip() else replace(self.policy, shadow=True)
         return replace(self, policy=policy).failed(conversation, answer, error)
-
-    def _judged(self, conversation: Conversation, text: Any, reference_date: date | None) -> Decision:
-        return self.guard.decide(
-            conversation.turn,
-            text,
-            conversation,
-            policy=self.policy,
-            profile=self.profile,
-            reference_date=reference_date,
-        )
-
-    def _without_rewrite(self, conversation: Conversation, reason: Reason) -> Decision:
-        return self.guard.without_rewrite(conversation.turn, reason, conversation, policy=self.policy)
 
     def _contained(self, conversation: Conversation, answer: Answer, judge: Callable[[], Decision]) -> Decision:
         try:

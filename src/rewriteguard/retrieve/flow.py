@@ -49,12 +49,12 @@ async def arun(plan: Plan, build: Build) -> Result:
 
 def decided(plan: Plan, request: Request) -> Decision:
     """What to do about a request, told; nothing is searched."""
-    return drive(_decide(Runner(), plan, request))
+    return drive(_without_search(Runner(), plan, request))
 
 
 async def adecided(plan: Plan, request: Request) -> Decision:
     """The same as `decided`, beside an event loop."""
-    return await _decide(TaskRunner(), plan, request)
+    return await _without_search(TaskRunner(), plan, request)
 
 
 def search_decided(plan: Plan, request: Request, decision: Decision) -> Result:
@@ -122,7 +122,7 @@ async def _retrieve(runner: Runner, plan: Plan, request: Request, decision: Deci
         return result
 
 
-async def _decide(runner: Runner, plan: Plan, request: Request) -> Decision:
+async def _without_search(runner: Runner, plan: Plan, request: Request) -> Decision:
     with plan.decider.telemetry.without_search(request.conversation) as span:
         return tell(plan, request, await _Flow(runner, plan, request).decision(), span)
 
