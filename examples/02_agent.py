@@ -11,7 +11,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from rewriteguard import Decision
 from rewriteguard.demo import BM25Retriever, conversation, documents
-from rewriteguard.integrations.langchain.agents import GuardMiddleware
+from rewriteguard.integrations.langchain import GuardMiddleware
 
 RETRIEVER = BM25Retriever(documents())
 

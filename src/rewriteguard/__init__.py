@@ -42,7 +42,6 @@ from rewriteguard.retrieve.fuse import Hit, reciprocal_rank_fusion
 if TYPE_CHECKING:
     from rewriteguard.extract import DEFAULT_EXTRACTORS
     from rewriteguard.guard.guard import Guard
-    from rewriteguard.retrieve.query_filters import check_filter
     from rewriteguard.retrieve.rewrite import asafe_rewrite, safe_rewrite
     from rewriteguard.retrieve.search import Arm, GuardedSearch, Result
     from rewriteguard.telemetry import Calibration, Judge, Telemetry, TripleLog
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
 _LATER = {
     "extract": ("DEFAULT_EXTRACTORS",),
     "guard.guard": ("Guard",),
-    "retrieve.query_filters": ("check_filter",),
     "retrieve.rewrite": ("asafe_rewrite", "safe_rewrite"),
     "retrieve.search": ("Arm", "GuardedSearch", "Result"),
     "telemetry": ("Calibration", "Judge", "Telemetry", "TripleLog"),
@@ -59,7 +57,7 @@ __all__ = ["DEFAULT_EXTRACTORS", "Conversation", "Evidence", "Guard", "Kind", "P
 __all__ += ["Assessment", "Checked", "Fault", "Fill", "Profile", "SetAssessment", "Severity", "Verdict", "Violation"]
 __all__ += ["Action", "Decision", "Origin", "Reason", "WeightedQuery"]
 __all__ += ["Policy", "Predicate", "Release", "RequestClass", "Weights"]
-__all__ += ["FilterAssessment", "FilterViolation", "check_filter", "merge_filter"]
+__all__ += ["FilterAssessment", "FilterViolation", "merge_filter"]
 __all__ += ["Arm", "GuardedSearch", "Hit", "Result", "asafe_rewrite", "reciprocal_rank_fusion", "safe_rewrite"]
 __all__ += ["Calibration", "Judge", "Telemetry", "TripleLog"]
 __all__ += ["ClarificationNeeded", "HistoryError", "InputError", "PipelineNotFoundError", "PolicyError"]

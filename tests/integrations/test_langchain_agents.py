@@ -31,7 +31,7 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, ToolMessage
 from opentelemetry.sdk.trace import TracerProvider
 
-from rewriteguard.integrations.langchain.agents import GuardMiddleware
+from rewriteguard.integrations.langchain import GuardMiddleware
 
 TALK = [HumanMessage("Which rooms can be hired?"), AIMessage("The cellar and the attic can be hired.")]
 TURN = "What did hiring the attic cost before 2021, without heating?"

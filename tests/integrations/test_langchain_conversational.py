@@ -19,7 +19,7 @@ from pydantic import Field
 from fakes import FakeGuard, probe
 from rewriteguard import ClarificationNeeded, Guard, Policy, UnsupportedChainError, Verdict
 from rewriteguard.integrations.langchain import conversational as langchain_conversational
-from rewriteguard.integrations.langchain.conversational import guard_conversational_retrieval_chain
+from rewriteguard.integrations.langchain import guard_conversational_retrieval_chain
 
 pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning")
 

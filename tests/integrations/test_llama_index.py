@@ -234,9 +234,9 @@ def test_keywords_of_one_engine_do_not_reach_the_next():
     first, second = FakeGuard(), FakeGuard()
     before, _ = made(ENGINES[0], guard=first, policy=Policy.observe())
     engine, _ = made(ENGINES[0], guard=second)
-    assert (engine._one.decider.guard, engine._one.decider.policy.name) == (second, "single")
+    assert (engine._plan.decider.guard, engine._plan.decider.policy.name) == (second, "single")
     direct = ENGINES[0](**parts_of(before))
-    assert type(direct._one.decider.guard) is Guard  # the process-wide one
+    assert type(direct._plan.decider.guard) is Guard  # the process-wide one
 
 
 def parts_of(engine):

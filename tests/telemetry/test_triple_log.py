@@ -27,7 +27,7 @@ from opentelemetry import trace
 from fakes import HISTORY, FakeGuard, probe
 from rewriteguard import GuardedSearch, InputError, Policy, Telemetry, TripleLog, Verdict, asafe_rewrite, safe_rewrite
 from rewriteguard.audit.log import read_lines, read_log
-from rewriteguard.integrations._one_query import one_query_from
+from rewriteguard.integrations._host import arewritten, one_query_plan, rewritten
 from rewriteguard.integrations.langchain import GuardedRetriever
 from rewriteguard.telemetry import log as triples
 from rewriteguard.telemetry import spans
@@ -107,9 +107,9 @@ async def test_every_way_in_is_logged_once(log):
     ids = [search_.run(TURN, HISTORY).id, (await search_.arun(TURN, HISTORY)).id, search_.run(TURN).id]
     safe_rewrite(TURN, REWRITE, HISTORY, guard=FakeGuard(), telemetry=telemetry)
     await asafe_rewrite(TURN, lambda turn: 1 / 0, HISTORY, guard=FakeGuard(), telemetry=telemetry)
-    one = one_query_from({"guard": FakeGuard(), "telemetry": telemetry})
-    one.rewritten(TURN, HISTORY, lambda: REWRITE)
-    await one.arewritten(object(), HISTORY, partial(_later, REWRITE))
+    plan = one_query_plan({"guard": FakeGuard(), "telemetry": telemetry})
+    rewritten(plan, TURN, HISTORY, lambda: REWRITE)
+    await arewritten(plan, object(), HISTORY, partial(_later, REWRITE))
     found = rows(log)
     assert [row["id"] for row in found[:3]] == ids
     assert len({row["id"] for row in found}) == len(found) == 7
@@ -161,7 +161,7 @@ def test_ids_of_items_of_every_kind():
     content = Content(Capture.FULL)
 
     def told(item, key):
-        return triples._Identities(key, content.text).of(item)
+        return triples._name_of(key, content.text, item)
 
     assert told("no-card", None) == "no-card"
     assert told(17, None) == "17"
@@ -346,7 +346,7 @@ def test_telemetry_says_what_it_expects(name):
 
 def test_copies_write_to_the_same_file(log):
     telemetry = Telemetry(log=log)
-    for copied in (pickle.loads(pickle.dumps(log)), copy.deepcopy(log), copy.deepcopy(telemetry)._keeper.log):
+    for copied in (pickle.loads(pickle.dumps(log)), copy.deepcopy(log), copy.deepcopy(telemetry)._triples):
         copied.write({"id": "1"})
     assert len(rows(log)) == 3
 

@@ -12,11 +12,12 @@ from haystack.dataclasses import ChatMessage, TextContent
 
 from rewriteguard.errors import InputError
 from rewriteguard.guard.guard import Guard
-from rewriteguard.integrations._host_history import read
-from rewriteguard.integrations._one_query import one_query_from
+from rewriteguard.integrations._host import one_query_plan, read
 from rewriteguard.model.decision import Action, Decision, Reason
 from rewriteguard.policy.policy import Policy
+from rewriteguard.retrieve import flow
 from rewriteguard.retrieve.decider import today_in_utc
+from rewriteguard.retrieve.request import Request
 from rewriteguard.retrieve.rewriter import Answer, rewritten_text
 from rewriteguard.telemetry import Telemetry
 
@@ -49,12 +50,12 @@ class RewriteGuard:
     ) -> None:
         # Haystack reads the arguments from attributes of the same names when it dumps a pipeline.
         self.guard, self.policy, self.on_decision, self.telemetry = guard, policy, on_decision, telemetry
-        one = one_query_from({"guard": guard, "policy": policy, "on_decision": on_decision, "telemetry": telemetry})
-        self._one = one if policy is None else replace(one, decider=replace(one.decider, policy=policy))
+        plan = one_query_plan({"guard": guard, "policy": policy, "on_decision": on_decision, "telemetry": telemetry})
+        self._plan = plan if policy is None else replace(plan, decider=replace(plan.decider, policy=policy))
 
     def warm_up(self) -> None:
         """Loads the pipeline now, not at the first run."""
-        self._one.decider.warm_up()
+        self._plan.decider.warm_up()
 
     @component.output_types(query=str, queries=list[str], verdict=str, decision=Decision, candidates=list[str])
     def run(
@@ -77,19 +78,15 @@ class RewriteGuard:
             `query`, `queries`, `verdict` ("none" where nothing was judged) and `decision`. Where the policy asks the
             user back there is no query, and `candidates` holds the readings instead.
         """
-        decision = self._decide(query, replies, history, reference_date or today_in_utc())
+        conversation, unread = read(query, [_spoken(message) for message in history or ()])
+        day = reference_date or today_in_utc()
+        request = Request(conversation, _answer(replies), reference_date=day, unread=unread)
+        decision = flow.decided(self._plan, request)
         verdict = decision.verdict.value if decision.verdict else "none"
         if decision.action is Action.CLARIFY:
             return {"candidates": list(decision.candidates), "verdict": verdict, "decision": decision}
         queries = [each.text for each in decision.queries]
         return {"query": decision.query, "queries": queries, "verdict": verdict, "decision": decision}
-
-    def _decide(self, query: str, replies: list[Any] | None, history: list[Any] | None, day: date) -> Decision:
-        decider, answer = self._one.decider, _answer(replies)
-        conversation, unread = read(query, [_spoken(message) for message in history or ()])
-        if unread is None:
-            return self._one.told(decider.decide(conversation, answer, day), conversation, day)
-        return self._one.unreadable(conversation, unread, answer)
 
 
 def _answer(replies: list[Any] | None) -> Answer:

@@ -11,7 +11,7 @@ from llama_index.core.indices.query.query_transform.base import BaseQueryTransfo
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import QueryBundle
 
-from rewriteguard.integrations._one_query import OneQueryKeywords, one_query_from, query_of
+from rewriteguard.integrations._host import OneQueryKeywords, arewritten, one_query_plan, query_of, rewritten
 from rewriteguard.retrieve.rewriter import ask_for
 
 # The engines' `from_defaults` drops the keywords that it does not know, so they reach the constructor past it.
@@ -35,8 +35,8 @@ class GuardedCondenseMixin:
     def __init__(self, *args: Any, **keywords: Any) -> None:
         own = _taken(keywords)
         super().__init__(*args, **keywords)
-        self._one = one_query_from(own or _past_defaults.get() or {})
-        self._one.decider.warm_up()
+        self._plan = one_query_plan(own or _past_defaults.get() or {})
+        self._plan.decider.warm_up()
 
     @classmethod
     def from_defaults(cls, *args: Any, **keywords: Any) -> Self:
@@ -51,13 +51,13 @@ class GuardedCondenseMixin:
         condense = partial(super()._condense_question, chat_history, message)  # type: ignore[misc] # the engine's
         if not self._asks(chat_history):
             return str(condense())
-        return query_of(self._one.rewritten(message, chat_history, condense))
+        return query_of(rewritten(self._plan, message, chat_history, condense))
 
     async def _acondense_question(self, chat_history: list[Any], message: str) -> str:
         condense = partial(super()._acondense_question, chat_history, message)  # type: ignore[misc] # the engine's
         if not self._asks(chat_history):
             return str(await condense())
-        return query_of(await self._one.arewritten(message, chat_history, condense))
+        return query_of(await arewritten(self._plan, message, chat_history, condense))
 
     def _asks(self, chat_history: list[Any]) -> bool:
         return bool(chat_history) and not getattr(self, "_skip_condense", False)
@@ -91,8 +91,8 @@ class GuardedQueryTransform(BaseQueryTransform):
         super().__init__()
         ask_for(rewriter, "", (), in_loop=False)  # says now what it would say at the first turn
         self._rewriter = rewriter
-        self._one = one_query_from(keywords)
-        self._one.decider.warm_up()
+        self._plan = one_query_plan(keywords)
+        self._plan.decider.warm_up()
 
     def _get_prompts(self) -> PromptDictType:
         return {}
@@ -107,7 +107,7 @@ class GuardedQueryTransform(BaseQueryTransform):
         ask = ask_for(self._rewriter, turn, history, in_loop=False).function
         if isinstance(self._rewriter, BaseQueryTransform):
             ask = partial(_transformed, self._rewriter, query_bundle, metadata)
-        query = query_of(self._one.rewritten(turn, history, ask, metadata.get("reference_date")))
+        query = query_of(rewritten(self._plan, turn, history, ask, metadata.get("reference_date")))
         # A new bundle, since the old one may hold what the turn is embedded as.
         return query_bundle if query == turn else QueryBundle(query, image_path=query_bundle.image_path)
 

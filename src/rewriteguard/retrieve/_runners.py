@@ -1,6 +1,6 @@
 """Runs one flow in two worlds: the same coroutine with threads for synchronous callers, with tasks for asyncio.
 
-A flow is an `async def` that starts jobs and waits for them through a `Runner`. Under `ThreadRunner` nothing in it ever
+A flow is an `async def` that starts jobs and waits for them through a `Runner`. Under its threads nothing in it ever
 suspends, so `drive` runs it to its end without an event loop; under `TaskRunner` it is an ordinary coroutine.
 """
 
@@ -17,7 +17,7 @@ from concurrent import futures
 from dataclasses import dataclass
 from functools import partial
 from types import FunctionType, MethodType
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from rewriteguard.telemetry import warn_once
 
@@ -124,37 +124,6 @@ def _keys(owner: Any) -> tuple[Any, Any]:
     return id(owner), id(owner.__code__ if isinstance(owner, FunctionType) else owner)
 
 
-class Runner(Protocol):
-    """Starts jobs beside the flow and waits for them."""
-
-    def start(self, job: Job[T], *, blocking: bool, seconds: float | None = None, owner: Any = None) -> Handle[T]:
-        """Starts `job` beside the flow.
-
-        Args:
-            job: What to do.
-            blocking: Whether it would hold up an event loop.
-            seconds: How long it is waited for; None is without end.
-            owner: The function of the application that may hang; None is the guard's own work.
-        """
-        ...
-
-    async def run(self, job: Job[T], *, blocking: bool, seconds: float | None, owner: Any = None) -> Handle[T]:
-        """Runs `job` and waits for it, at most `seconds`; without a limit in the caller's own thread."""
-        ...
-
-    def here(self, job: Job[T]) -> Handle[T] | None:
-        """Runs `job`, which blocks, in the caller's own thread; None where that would hold up an event loop."""
-        ...
-
-    async def wait(self, handles: Sequence[Handle[Any]], seconds: float | None) -> None:
-        """Waits until all `handles` are done, at most `seconds`."""
-        ...
-
-    async def drop(self, handles: Iterable[Handle[Any]]) -> None:
-        """Cancels what is still running; a thread cannot be stopped, so its result is ignored."""
-        ...
-
-
 class Budget:
     """Seconds that are left of a time limit."""
 
@@ -227,8 +196,8 @@ def timed_out(handle: Handle[Any]) -> bool:
     return not handle.cancelled() and isinstance(handle.exception(), ThreadLimitError)
 
 
-class ThreadRunner:
-    """Runs jobs in daemon threads of their own, so that one that hangs holds up no other call and no exit."""
+class Runner:
+    """Starts jobs beside the flow and waits for them: in daemon threads, so that one that hangs holds up nothing."""
 
     def start(
         self,
@@ -238,11 +207,21 @@ class ThreadRunner:
         seconds: float | None = None,
         owner: Any = None,
     ) -> Handle[T]:
-        """Starts `job` in a thread that has a copy of the context."""
+        """Starts `job` beside the flow, with a copy of the context.
+
+        Args:
+            job: What to do.
+            blocking: Whether it would hold up an event loop.
+            seconds: How long it is waited for; None is without end.
+            owner: The function of the application that may hang; None is the guard's own work.
+        """
         return in_thread(job, seconds=seconds, owner=owner)
 
     async def run(self, job: Job[T], *, blocking: bool, seconds: float | None, owner: Any = None) -> Handle[T]:
-        """Runs `job` in this thread; in one of its own where there is a limit, or an event loop runs here."""
+        """Runs `job` and waits for it, at most `seconds`.
+
+        It runs in the caller's own thread where there is no limit and no event loop.
+        """
         if seconds is None and not _in_loop():
             return settled(job)
         handle = self.start(job, blocking=blocking, seconds=seconds, owner=owner)
@@ -250,28 +229,28 @@ class ThreadRunner:
         return handle
 
     def here(self, job: Job[T]) -> Handle[T] | None:
-        """Runs `job` in this thread."""
+        """Runs `job`, which blocks, in the caller's own thread; None where that would hold up an event loop."""
         return settled(job)
 
     async def wait(self, handles: Sequence[Handle[Any]], seconds: float | None) -> None:
-        """Blocks until all `handles` are done, at most `seconds`."""
+        """Waits until all `handles` are done, at most `seconds`."""
         futures.wait([handle for handle in handles if isinstance(handle, futures.Future)], seconds)
 
     async def drop(self, handles: Iterable[Handle[Any]]) -> None:
-        """Leaves running threads to themselves."""
+        """Cancels what is still running; a thread cannot be stopped, so its result is ignored."""
 
 
-class TaskRunner:
-    """Runs jobs as tasks; those that would hold up the event loop in daemon threads of their own."""
+class TaskRunner(Runner):
+    """Runs jobs as tasks; those that would hold up the event loop in daemon threads."""
 
     def start(self, job: Job[T], *, blocking: bool, seconds: float | None = None, owner: Any = None) -> Handle[T]:
-        """Starts `job` as a task, or in a thread that has a copy of the context."""
+        """Starts `job` as a task, or in a thread."""
         if not blocking:
             return asyncio.ensure_future(job())
         return asyncio.wrap_future(in_thread(job, seconds=seconds, owner=owner))
 
     async def run(self, job: Job[T], *, blocking: bool, seconds: float | None, owner: Any = None) -> Handle[T]:
-        """Runs `job` as a task and drops it where the caller is cancelled."""
+        """Runs `job` beside the event loop, and drops it where the caller is cancelled."""
         handle = self.start(job, blocking=blocking, seconds=seconds, owner=owner)
         try:
             await self.wait([handle], seconds)
@@ -279,6 +258,10 @@ class TaskRunner:
             await self.drop([handle])
             raise
         return handle
+
+    def here(self, job: Job[T]) -> Handle[T] | None:  # noqa: ARG002 - nothing that blocks is done in a loop's thread
+        """None: the caller's thread runs the event loop."""
+        return None
 
     async def wait(self, handles: Sequence[Handle[Any]], seconds: float | None) -> None:
         """Waits until all `handles` are done, at most `seconds`."""
@@ -294,10 +277,6 @@ class TaskRunner:
                 handle.cancel()
                 handle.add_done_callback(_retrieve)
         await self.wait([each for each in running if not (each.done() or each.get_loop().is_closed())], _GRACE)
-
-    def here(self, job: Job[T]) -> Handle[T] | None:  # noqa: ARG002 - nothing that blocks is done in a loop's thread
-        """None: the caller's thread runs the event loop."""
-        return None
 
 
 def _in_loop() -> bool:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Lock
-from typing import Any
 
-from rewriteguard.errors import InputError, PipelineNotFoundError
+from rewriteguard.errors import PipelineNotFoundError
 from rewriteguard.guard.guard import Guard
 from rewriteguard.model import arguments
 from rewriteguard.model.assessment import Profile
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Decision, Reason
-from rewriteguard.policy.classes import Release
 from rewriteguard.policy.policy import Policy, without_rewrite
 from rewriteguard.retrieve.rewriter import Answer
 from rewriteguard.telemetry import Telemetry, default_telemetry
@@ -66,37 +63,20 @@ class Decider:
         except Exception as error:  # noqa: BLE001 - the guard's own failure, such as an extractor's, must break no search
             self.telemetry.failed("guard", error)
 
-    def as_unguarded(self, conversation: Conversation) -> bool:
-        """Whether a conversation that could not be read is searched as without the guard: where its turn is no text."""
-        return self.policy.shadow or not conversation.turn.strip()
-
-    def is_released(self, conversation: Conversation, release: Release) -> bool:
-        """Whether the policy releases the turn's class so; the turn is read only where it releases any class so.
-
-        Raises:
-            Exception: What the guard raised, where it could not read the turn.
-        """
-        if self.policy.shadow or not self.policy.releases(release):
-            return False
-        found = self.guard.class_of(conversation.turn, conversation, policy=self.policy)
-        return found is not None and found.release is release
-
-    def unread(self, conversation: Conversation, answer: Answer) -> Decision:
-        """The decision where turn or history could not be read, so that nothing can be checked."""
-        policy = replace(self.policy, shadow=self.as_unguarded(conversation))
-        return without_rewrite(policy, conversation.turn, Reason.GUARD_ERROR, unchecked=answer.text)
-
-    def decide(self, conversation: Conversation, answer: Answer, reference_date: date | None) -> Decision:
+    def contained(self, conversation: Conversation, answer: Answer, reference_date: date | None) -> Decision:
         """The decision about an answer; where the guard itself fails, the original alone is searched."""
+        guard, turn, policy = self.guard, conversation.turn, self.policy
         if answer.text is None:
-            return self._contained(conversation, answer, lambda: self._without_rewrite(conversation, answer.reason))
-        return self.checked(conversation, answer, lambda: self._decided(conversation, answer.text, reference_date))
+            work = partial(guard.without_rewrite, turn, answer.reason, conversation, policy=policy)
+            return self._contained(conversation, answer, work)
+        decide = partial(guard.decide, policy=policy, profile=self.profile, reference_date=reference_date)
+        return self.checked(conversation, answer, partial(decide, turn, answer.text, conversation))
 
-    def checked(self, conversation: Conversation, answer: Answer, decide: Callable[[], Decision]) -> Decision:
-        """What `decide` says about an answer, told as a check; where it fails, the original alone is searched."""
+    def checked(self, conversation: Conversation, answer: Answer, judge: Callable[[], Decision]) -> Decision:
+        """What `judge` says about an answer, told as a check; where it fails, the original alone is searched."""
         started = time.perf_counter()
         with self.telemetry.check() as span:
-            decision = self._contained(conversation, answer, decide)
+            decision = self._contained(conversation, answer, judge)
             self.telemetry.checked(span, conversation, decision, time.perf_counter() - started)
         return decision
 
@@ -105,22 +85,14 @@ class Decider:
         self.telemetry.failed("guard", error)
         return without_rewrite(self.policy, conversation.turn, Reason.GUARD_ERROR, unchecked=answer.text)
 
-    def _decided(self, conversation: Conversation, text: Any, reference_date: date | None) -> Decision:
-        return self.guard.decide(
-            conversation.turn,
-            text,
-            conversation,
-            policy=self.policy,
-            profile=self.profile,
-            reference_date=reference_date,
-        )
+    def unread(self, conversation: Conversation, answer: Answer, error: Exception) -> Decision:
+        """The decision where turn or history could not be read; what is no text is searched as in shadow mode."""
+        policy = self.policy if conversation.turn.strip() else replace(self.policy, shadow=True)
+        return replace(self, policy=policy).failed(conversation, answer, error)
 
-    def _without_rewrite(self, conversation: Conversation, reason: Reason) -> Decision:
-        return self.guard.without_rewrite(conversation.turn, reason, conversation, policy=self.policy)
-
-    def _contained(self, conversation: Conversation, answer: Answer, decide: Callable[[], Decision]) -> Decision:
+    def _contained(self, conversation: Conversation, answer: Answer, judge: Callable[[], Decision]) -> Decision:
         try:
-            return decide()
+            return judge()
         except Exception as error:  # noqa: BLE001 - a guard that fails must not take the search with it
             return self.failed(conversation, answer, error)
 
@@ -137,17 +109,6 @@ def decider_from(guard: Guard | None, policy: Policy | None, profile: Profile, t
         profile,
         default_telemetry() if telemetry is None else telemetry,
     )
-
-
-def notify(telemetry: Telemetry, on_decision: Callable[[Decision], Any] | None, decision: Decision) -> None:
-    """Calls the application back with a decision; what its function raises is logged and dropped."""
-    if on_decision is None:
-        return
-    try:
-        if inspect.isawaitable(on_decision(decision)):  # nobody awaits it
-            raise InputError("on_decision: expected a function that is done when it returns, got an awaitable")
-    except Exception as error:  # noqa: BLE001 - the application's callback must not break its retrieval
-        telemetry.failed("on_decision", error)
 
 
 def today_in_utc() -> date:

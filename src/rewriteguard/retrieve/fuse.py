@@ -17,47 +17,6 @@ _MARGIN_FLOOR = 0.02
 _MARGIN_DEPTH = 20
 
 
-class Identity:
-    """An item's identity that can always be hashed and compared.
-
-    What cannot be hashed is compared one by one; what raises when it is compared is equal to itself alone.
-    """
-
-    __slots__ = ("_value",)
-
-    def __init__(self, value: Any) -> None:
-        self._value = value
-
-    def __hash__(self) -> int:
-        try:
-            return hash(self._value)
-        except Exception:  # noqa: BLE001 - the item's own code: lists raise here, and so may anything
-            return 0
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Identity):
-            return NotImplemented
-        try:
-            return self._value is other._value or bool(self._value == other._value)
-        except Exception:  # noqa: BLE001 - the item's own code: an array, for one, is neither true nor false
-            return False
-
-
-def identities(key: Callable[[Any], Any] | None, failed: Callable[[Exception], None]) -> Callable[[Any], Identity]:
-    """What gives an item's identity: what `key` makes of it, or the item itself where there is no key or it raises."""
-
-    def identity(item: Any) -> Identity:
-        if key is None:
-            return Identity(item)
-        try:
-            return Identity(key(item))
-        except Exception as error:  # noqa: BLE001 - the application's key must not break its retrieval
-            failed(error)
-            return Identity((item,))
-
-    return identity
-
-
 @dataclass(frozen=True, slots=True)
 class Hit(Generic[T]):
     """An item that a search found.
@@ -124,13 +83,18 @@ def fuse(
     """The same ranking as `reciprocal_rank_fusion`, with each item's score and ranks."""
     lists = _read(rankings)
     factors = _weights(weights, len(lists), k)
-    table: _Table[T] = _Table(key)
+    rows: dict[_Identity, tuple[T, dict[int, int]]] = {}  # in the order of first sight: each item, and where it ranks
     for place, ranking in enumerate(lists):
-        table.add(place, ranking)
+        rank = 0
+        for item in ranking:
+            _, ranks = rows.setdefault(_Identity(item if key is None else key(item)), (item, {}))
+            if place not in ranks:
+                rank += 1
+                ranks[place] = rank
     scored = [
         # A correctly rounded sum does not depend on the order, so equal ranks make equal scores.
         Fused(item, math.fsum(factors[place] / (k + rank) for place, rank in ranks.items()), tuple(ranks.items()))
-        for item, ranks in table.rows
+        for item, ranks in rows.values()
     ]
     return sorted(scored, key=lambda fused: -fused.score)  # stable: ties stay in the order of first sight
 
@@ -201,40 +165,27 @@ def _weights(weights: Sequence[float] | None, count: int, k: float) -> Sequence[
     return weights
 
 
-class _Table(Generic[T]):
-    """One row for each distinct item, in the order of first sight: the item and its rank in each ranking."""
+class _Identity:
+    """What makes an item the same as another, in a form that can always be hashed and compared.
 
-    def __init__(self, key: Callable[[T], Any] | None) -> None:
-        self.rows: list[tuple[T, dict[int, int]]] = []
-        self._key = key
-        self._hashed: dict[Any, int] = {}
-        self._others: list[tuple[Any, int]] = []
+    What cannot be hashed is compared one by one; what raises when it is compared is equal to itself alone.
+    """
 
-    def add(self, place: int, ranking: Iterable[T]) -> None:
-        rank = 0
-        for item in ranking:
-            ranks = self._ranks(item)
-            if place not in ranks:
-                rank += 1
-                ranks[place] = rank
+    __slots__ = ("_value",)
 
-    def _ranks(self, item: T) -> dict[int, int]:
-        identity = item if self._key is None else self._key(item)
-        row = self._find(identity)
-        if row is None:
-            row = len(self.rows)
-            self.rows.append((item, {}))
-            self._keep(identity, row)
-        return self.rows[row][1]
+    def __init__(self, value: Any) -> None:
+        self._value = value
 
-    def _find(self, identity: Any) -> int | None:
+    def __hash__(self) -> int:
         try:
-            return self._hashed.get(identity)
-        except TypeError:  # not hashable
-            return next((row for other, row in self._others if other == identity), None)
+            return hash(self._value)
+        except Exception:  # noqa: BLE001 - the item's own code: lists raise here, and so may anything
+            return 0
 
-    def _keep(self, identity: Any, row: int) -> None:
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Identity):
+            return NotImplemented
         try:
-            self._hashed[identity] = row
-        except TypeError:
-            self._others.append((identity, row))
+            return self._value is other._value or bool(self._value == other._value)
+        except Exception:  # noqa: BLE001 - the item's own code: an array, for one, is neither true nor false
+            return False

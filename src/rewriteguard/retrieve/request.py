@@ -1,26 +1,68 @@
-"""What a hedged search is given and gives back: the settings, one request, the result."""
+"""What a guarded retrieval is given and gives back: the settings, one request with its searches, the result."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date
+from enum import StrEnum
 from typing import Any
 
 from rewriteguard.errors import InputError, ScopeError
 from rewriteguard.model import arguments
 from rewriteguard.model.conversation import Conversation
-from rewriteguard.model.decision import Decision
+from rewriteguard.model.decision import Decision, Origin
 from rewriteguard.retrieve._runners import is_async
-from rewriteguard.retrieve.arms import Arm, Status
 from rewriteguard.retrieve.decider import Decider
-from rewriteguard.retrieve.rewriter import Ask
+from rewriteguard.retrieve.rewriter import Answer, Ask
 from rewriteguard.telemetry import Host
 
 # Source: fusing four documents an arm was neutral on MTRAG, QReCC and CAsT; the gain came with twenty.
 _OVERFETCH = 20
 
 _REWRITE_WHEN = ("always", "dependent")
+
+
+class Status(StrEnum):
+    """What became of an arm; a skipped one was started early and turned out not to be needed."""
+
+    OK = "ok"
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One searched query, and what became of it.
+
+    Attributes:
+        origin: Where the query's text comes from.
+        query: The text.
+        weight: Its weight in fusion, without the margin; 0 where it was skipped.
+        status: What became of it.
+        count: The number of items that it found and that were admitted.
+        vetoed: The number of items that `admit` dropped.
+        error: The type of its error; None where there was none.
+        seconds: How long it took; up to now where it was given up.
+        margin: What its weight was multiplied by.
+        source: The name of the search, where there are several.
+    """
+
+    origin: Origin
+    query: str
+    weight: float
+    status: Status
+    count: int = 0
+    vetoed: int = 0
+    error: str | None = None
+    seconds: float = 0.0
+    margin: float = 1.0
+    source: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The arm as plain JSON values."""
+        return asdict(self) | {"origin": self.origin.value, "status": self.status.value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +101,9 @@ class Result:
 class Plan:
     """What holds for every call: the settings of `GuardedSearch`, without search and rewriter.
 
+    Attributes:
+        score: The score of a bare item, higher is better; None leaves bare items without.
+
     Raises:
         InputError: A setting has a value that cannot be used.
     """
@@ -72,6 +117,7 @@ class Plan:
     scope: Callable[[Mapping[str, Any]], Mapping[str, Any] | None] | None = None
     admit: Callable[[Any], bool] | None = None
     on_decision: Callable[[Decision], Any] | None = None
+    score: Callable[[Any], float | None] | None = None
 
     def __post_init__(self) -> None:
         if self.rewrite_when not in _REWRITE_WHEN:
@@ -80,15 +126,16 @@ class Plan:
         for name in ("rewriter_timeout", "timeout"):
             arguments.seconds(name, getattr(self, name))
         for name in ("key", "scope", "admit", "on_decision"):
-            arguments.function(name, getattr(self, name))
-        for name in ("key", "scope", "admit", "on_decision"):
-            if is_async(getattr(self, name)):
+            function = getattr(self, name)
+            arguments.function(name, function)
+            if function is not None and is_async(function):
                 raise InputError(f"{name}: expected a synchronous callable, got a coroutine function")
+        arguments.function("score", self.score)
 
     @property
     def hedged(self) -> bool:
         """Whether the policy can fuse, so that the original is worth searching before the rewriter answers."""
-        return not (self.decider.policy.shadow or self.decider.policy.one_search)
+        return not self.decider.policy.one_search
 
     def counted(self, keywords: Mapping[str, Any], wanted: int, *, fused: bool) -> Mapping[str, Any]:
         """The keywords of a search that takes `k`, to return `wanted` items: more are asked for where lists are fused.
@@ -105,20 +152,18 @@ class Source:
     """One search over one index.
 
     Attributes:
-        search: Called as search(query, origin, **keywords).
-        blocking: Whether `search` would hold up an event loop.
-        keywords: The caller's search keywords, given to every arm.
-        score: The score of a bare item, higher is better.
+        function: Called as function(query, origin, **keywords); gives items or hits, best first, or an awaitable.
+        blocking: Whether it would hold up an event loop.
+        owner: What of the application may hang; only so many of its calls may.
+        keywords: Given identically to every arm; each gets copies of the dicts and lists in them.
         name: Tells it apart where there are several.
-        owner: The application's own function, of which only so many calls may hang; None counts by the plan.
     """
 
-    search: Callable[..., Any]
+    function: Callable[..., Any]
     blocking: bool
-    keywords: Mapping[str, Any]
-    score: Callable[[Any], float | None] | None = None
+    owner: Any
+    keywords: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
-    owner: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +172,11 @@ class Request:
 
     Attributes:
         conversation: The turn and the messages before it.
-        ask: How the rewriter is asked.
-        sources: The searches, each of which gets every query.
-        config: The trusted configuration that `scope` reads.
+        ask: How the rewriter is asked, or what it has answered.
         asked: Whether the rewriter is to be asked at all; false on a first turn.
-        reference_date: The day that "today" means; None is today in UTC.
+        sources: The searches, each of which gets every query; none where the host searches.
+        config: The trusted configuration that `scope` reads.
+        reference_date: The day that "today" means.
         k: The number of items to return; None is what the longest arm found.
         host: The run of a host framework, for its place in the trace.
         metadata: The run's metadata, for its session id.
@@ -145,10 +190,10 @@ class Request:
     """
 
     conversation: Conversation
-    ask: Ask
-    sources: Sequence[Source]
-    config: Mapping[str, Any]
-    asked: bool
+    ask: Ask | Answer
+    asked: bool = True
+    sources: Sequence[Source] = ()
+    config: Mapping[str, Any] = field(default_factory=dict)
     reference_date: date | None = None
     k: int | None = None
     host: Host | None = None

@@ -70,9 +70,9 @@ def ask_for(rewriter: Any, turn: str, history: Any, *, in_loop: bool) -> Ask:
 
 
 async def ask_rewriter(
-    runner: Runner, ask: Ask, seconds: float | None, telemetry: Telemetry, *, shadow: bool
+    runner: Runner, ask: Ask, telemetry: Telemetry, seconds: float | None = None, *, raises: bool = False
 ) -> Answer:
-    """The rewriter's answer within `seconds`; in shadow mode without a limit, and its errors are raised."""
+    """The rewriter's answer within `seconds`, or why there is none; with `raises` its errors are raised."""
     read = ask.read or rewritten
 
     async def job() -> str | tuple[str, ...]:
@@ -86,16 +86,15 @@ async def ask_rewriter(
             with suppress(ValueError):  # closed from another context: that one was never changed
                 _asking.reset(token)
 
-    limit = None if shadow else seconds
     with telemetry.rewrite() as span:
-        handle = await runner.run(job, blocking=ask.blocking, seconds=limit, owner=ask.function)
+        handle = await runner.run(job, blocking=ask.blocking, seconds=seconds, owner=ask.function)
         late = timed_out(handle)
         error = error_of(handle)
         if error is None:
             answer = handle.result()
             return Answer(reason=Reason.REWRITER_ERROR) if answer == () else Answer(answer)
         telemetry.failed("rewriter", error)
-        if shadow:
+        if raises:
             raise error
         span.failed(error)
         await runner.drop([handle])

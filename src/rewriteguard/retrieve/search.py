@@ -14,12 +14,11 @@ from rewriteguard.model.assessment import Profile
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Decision
 from rewriteguard.policy.policy import Policy
-from rewriteguard.retrieve._runners import TaskRunner, ThreadRunner, drive, is_async
-from rewriteguard.retrieve.arms import Arm, Status
-from rewriteguard.retrieve.decider import decider_from
-from rewriteguard.retrieve.flow import hedged_search
+from rewriteguard.retrieve import flow
+from rewriteguard.retrieve._runners import is_async
+from rewriteguard.retrieve.decider import decider_from, today_in_utc
 from rewriteguard.retrieve.fuse import Hit
-from rewriteguard.retrieve.request import Plan, Request, Result, Source
+from rewriteguard.retrieve.request import Arm, Plan, Request, Result, Source, Status
 from rewriteguard.retrieve.rewriter import ask_for, kept
 from rewriteguard.telemetry import Telemetry
 
@@ -105,22 +104,26 @@ class GuardedSearch:
             TimeoutError: The time was over before any arm found anything.
             Exception: What the original's search raised, or the next arm's, where all searches failed.
         """
-        request = self._request(turn, history, reference_date, search_kwargs, in_loop=False)
-        return drive(hedged_search(ThreadRunner(), self._plan, request))
+        return flow.run(self._plan, partial(self._request, turn, history, reference_date, search_kwargs, False))
 
     async def arun(
         self, turn: Any, history: Any = (), *, reference_date: date | None = None, **search_kwargs: Any
     ) -> Result:
         """The same as `run`; synchronous searches and rewriters run in threads."""
-        request = self._request(turn, history, reference_date, search_kwargs, in_loop=True)
-        return await hedged_search(TaskRunner(), self._plan, request)
+        return await flow.arun(self._plan, partial(self._request, turn, history, reference_date, search_kwargs, True))
 
     def _request(
-        self, turn: Any, history: Any, reference_date: date | None, keywords: Mapping[str, Any], *, in_loop: bool
+        self,
+        turn: Any,
+        history: Any,
+        reference_date: date | None,
+        keywords: Mapping[str, Any],
+        in_loop: bool,
+        unguarded: bool,
     ) -> Request:
         history = kept(history)
         conversation = Conversation.read(turn, history)
-        wanted = None if self._plan.decider.policy.shadow else keywords.get("k", self._plan.k)
+        wanted = None if unguarded else keywords.get("k", self._plan.k)
         asked = bool(conversation.history)
         fused = len(self._searches) > 1 or (asked and self._plan.hedged)
         counted = keywords if wanted is None else self._plan.counted(keywords, wanted, fused=fused)
@@ -131,15 +134,15 @@ class GuardedSearch:
                 Source(
                     partial(_without_origin, search),
                     blocking=not is_async(search),
+                    owner=search,
                     keywords=counted if takes_k(search) else keywords,
                     name=name,
-                    owner=search,
                 )
                 for name, search in self._searches.items()
             ],
             config=keywords,
             asked=asked,
-            reference_date=reference_date,
+            reference_date=reference_date or today_in_utc(),
             k=wanted,
         )
 

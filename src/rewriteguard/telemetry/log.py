@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
@@ -158,9 +158,10 @@ def triple_row(
 def found_row(retrieved: Retrieved, content: Content) -> Row:
     """What a retrieval adds to the line of its decision."""
     # Arms find the same items, and the redactor, which is the application's, may be slow: it gets each text once.
-    told = _Identities(retrieved.key, lru_cache(maxsize=None)(content.text))
-    arms = [_arm(arm, items, told, content) for arm, items in retrieved.arms]
-    return {"arms": arms, "results": _results(retrieved.items, told, content)}
+    text = lru_cache(maxsize=None)(content.text)
+    name = partial(_name_of, retrieved.key, text)
+    arms = [_arm(arm, text, content) | _results(items, name, content) for arm, items in retrieved.arms]
+    return {"arms": arms, "results": _results(retrieved.items, name, content)}
 
 
 def answer_row(identity: str, answer: str, content: Content) -> Row:
@@ -191,46 +192,32 @@ def _rewrite(decision: Decision, content: Content) -> str | list[str] | None:
     return content.text(assessment.raw_rewrite)
 
 
-@dataclass(frozen=True, slots=True)
-class _Identities:
-    """What items are called in the log.
-
-    Attributes:
-        key: What makes two items the same; None where they are compared themselves.
-        text: A text as it may be recorded.
-    """
-
-    key: Callable[[Any], Any] | None
-    text: Callable[[str], str]
-
-    def of(self, item: Any) -> str:
-        """The item's own id, else what `key` gives where that is text or a number, else its text or a hash of that."""
-        try:
-            identity = identity_of(item)
-            if identity is None and self.key is not None:
-                own = self.key(item)
-                identity = str(own) if isinstance(own, str | int) else None
-            if identity is not None:
-                return self.text(identity)
-            kept = self.text(describe(item)[1])
-        except Exception:  # noqa: BLE001 - the item's own code, or the application's key: the line is worth more than one id
-            return UNREADABLE
-        return kept if len(kept) <= _LONGEST_ID else f"text:{_hash_of(kept)}"
+def _name_of(key: Callable[[Any], Any] | None, text: Callable[[str], str], item: Any) -> str:
+    """An item's own id, else what `key` gives where that is text or a number, else its text or a hash of that."""
+    try:
+        identity = identity_of(item)
+        if identity is None and key is not None:
+            own = key(item)
+            identity = str(own) if isinstance(own, str | int) else None
+        if identity is not None:
+            return text(identity)
+        kept = text(describe(item)[1])
+    except Exception:  # noqa: BLE001 - the item's own code, or the application's key: the line is worth more than one id
+        return UNREADABLE
+    if len(kept) <= _LONGEST_ID:
+        return kept
+    return f"text:{blake2b(kept.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 
-def _hash_of(text: str) -> str:
-    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
-
-
-def _arm(arm: Mapping[str, Any], items: Sequence[Any], told: _Identities, content: Content) -> dict[str, Any]:
+def _arm(arm: Mapping[str, Any], text: Callable[[str], str], content: Content) -> dict[str, Any]:
     row = {name: arm[name] for name in ("origin", "source", "weight", "margin", "status", "error", "vetoed")}
     if content.inputs and content.outputs:  # a query may hold words of the turn, of the rewrite, or of both
-        row["query"] = told.text(arm["query"])
-    return row | _results(items, told, content)
+        row["query"] = text(arm["query"])
+    return row
 
 
-def _results(items: Sequence[Any], told: _Identities, content: Content) -> dict[str, Any]:
-    ids = {"ids": [told.of(item) for item in items[:_IDS]]} if content.documents else {}
+def _results(items: Sequence[Any], name: Callable[[Any], str], content: Content) -> dict[str, Any]:
+    ids = {"ids": [name(item) for item in items[:_IDS]]} if content.documents else {}
     return {"count": len(items)} | ids
 
 

@@ -14,7 +14,6 @@ from opentelemetry import metrics
 
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Action, Decision, Reason
-from rewriteguard.telemetry import names
 from rewriteguard.telemetry.content import UNREADABLE, Capture, Content, as_json, describe
 
 Value = str | bool | int | float | Sequence[str] | Sequence[float]
@@ -327,13 +326,13 @@ def make_instruments(meter: metrics.Meter) -> Instruments:
         return meter.create_histogram(name, unit, text, explicit_bucket_boundaries_advisory=buckets)
 
     return Instruments(
-        decisions=meter.create_counter(names.DECISIONS, "{decision}", "Decisions by verdict, action and reason."),
-        violations=meter.create_counter(names.VIOLATIONS, "{violation}", "Findings by fault, kind and severity."),
-        errors=meter.create_counter(names.ERRORS, "{error}", "Errors by type and stage."),
-        forbidden_hits=meter.create_counter(names.FORBIDDEN_HITS, "{document}", "Hits that admit= vetoed, by arm."),
-        judgements=meter.create_counter(names.JUDGEMENTS, "{judgement}", "A judge's verdicts by the guard's verdict."),
-        check_duration=histogram(names.CHECK_DURATION, "s", names.CHECK_BUCKETS, "Time of one check."),
-        retrieve_duration=histogram(names.RETRIEVE_DURATION, "s", names.RETRIEVE_BUCKETS, "Time of one retrieval."),
-        length_ratio=histogram(names.LENGTH_RATIO, "1", names.RATIO_BUCKETS, "Length of the rewrite over the turn's."),
-        arm_overlap=histogram(names.ARM_OVERLAP, "1", names.SHARE_BUCKETS, "Jaccard index of original and rewrite."),
+        decisions=meter.create_counter(DECISIONS, "{decision}", "Decisions by verdict, action and reason."),
+        violations=meter.create_counter(VIOLATIONS, "{violation}", "Findings by fault, kind and severity."),
+        errors=meter.create_counter(ERRORS, "{error}", "Errors by type and stage."),
+        forbidden_hits=meter.create_counter(FORBIDDEN_HITS, "{document}", "Hits that admit= vetoed, by arm."),
+        judgements=meter.create_counter(JUDGEMENTS, "{judgement}", "A judge's verdicts by the guard's verdict."),
+        check_duration=histogram(CHECK_DURATION, "s", CHECK_BUCKETS, "Time of one check."),
+        retrieve_duration=histogram(RETRIEVE_DURATION, "s", RETRIEVE_BUCKETS, "Time of one retrieval."),
+        length_ratio=histogram(LENGTH_RATIO, "1", RATIO_BUCKETS, "Length of the rewrite over the turn's."),
+        arm_overlap=histogram(ARM_OVERLAP, "1", SHARE_BUCKETS, "Jaccard index of original and rewrite."),
     )

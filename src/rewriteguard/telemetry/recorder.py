@@ -6,7 +6,6 @@ Nothing here can break a retrieval: every method contains what goes wrong inside
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 from uuid import uuid4
@@ -19,7 +18,7 @@ from rewriteguard.model.conversation import Conversation, text_from
 from rewriteguard.model.decision import Decision, Reason
 from rewriteguard.telemetry import names
 from rewriteguard.telemetry._contain import contained, log, warn_once
-from rewriteguard.telemetry.content import Capture, Content, content_from, encodable
+from rewriteguard.telemetry.content import Capture, content_from, encodable
 from rewriteguard.telemetry.host import Host
 from rewriteguard.telemetry.judge import Judge, Outcome, messages_of
 from rewriteguard.telemetry.log import (
@@ -35,69 +34,6 @@ from rewriteguard.telemetry.log import (
 )
 from rewriteguard.telemetry.names import Attributes, SpanName, instruments
 from rewriteguard.telemetry.spans import Span, current_trace_id
-
-
-@dataclass(frozen=True, slots=True)
-class Keeper:
-    """Writes decisions and answers to the log, and has a sample of the decisions judged.
-
-    Attributes:
-        content: What may be recorded.
-        log: Where the lines go; None keeps none.
-        judge: Who is asked; None asks nobody.
-        failed: Gets the stage and the error of what went wrong.
-        judged: Gets the guard's verdict and what the judge said, in a thread of the judge.
-    """
-
-    content: Content
-    log: TripleLog | None
-    judge: Judge | None
-    failed: Callable[[str, Exception], None]
-    judged: Callable[[Verdict, Outcome], None]
-
-    def keep(
-        self,
-        identity: str,
-        conversation: Conversation,
-        decision: Decision,
-        told: Mapping[str, Any],
-        retrieved: Callable[[], Retrieved] | None,
-    ) -> None:
-        """Writes the line of a decision, and has it judged where it is in the sample."""
-
-        def row() -> Row:
-            found = {} if retrieved is None else found_row(retrieved(), self.content)
-            return triple_row(identity, conversation, decision, self.content, told) | found
-
-        self._write(row)
-        self._sample(identity, conversation, decision)
-
-    def answer(self, identity: str, answer: Any) -> None:
-        """Writes the line of an answer, where outputs may be recorded."""
-        if self.content.outputs:
-            self._write(lambda: answer_row(identity, text_from(answer, "answer"), self.content))
-
-    def _write(self, build: Callable[[], Row]) -> None:
-        if self.log is None:
-            return
-        try:
-            self.log.write(build())
-        except Exception as error:  # noqa: BLE001 - a full disk, or text that cannot be read, must not break a retrieval
-            self.failed("log", error)
-            warn_once(f"the triple log misses lines: {type(error).__name__}")
-
-    def _sample(self, identity: str, conversation: Conversation, decision: Decision) -> None:
-        judge, found = self.judge, decision.assessment
-        if judge is None or found is None or not judge.wants(identity, found.verdict):
-            return
-        if not self.content.readable:
-            warn_once("the judge is not asked: the words may not be recorded")
-        elif judge.calibration is None:
-            warn_once("the judge is not asked: it is not calibrated")
-        else:
-            turn, rewrite = self.content.text(conversation.turn), self.content.text(found.rewrite)
-            messages = messages_of(turn, rewrite, history_of(conversation, self.content))
-            judge.ask_later(messages, partial(self.judged, found.verdict))
 
 
 class Telemetry:
@@ -133,7 +69,8 @@ class Telemetry:
             if value is not None:
                 arguments.instance(name, value, kind)
         self._content = content_from(capture, redact)
-        self._keeper = Keeper(whole(self._content), log, judge, self.failed, self._judged)
+        self._kept = whole(self._content)  # what may stand in the log
+        self._triples, self._judge = log, judge
         self._rewriter = encodable(rewriter)
         self._session_id = session_id
         self._begun: set[Profile] = set()
@@ -143,11 +80,11 @@ class Telemetry:
         self, conversation: Conversation, host: Host | None = None, metadata: Mapping[str, Any] | None = None
     ) -> Span:
         """The span around one guarded retrieval, below the span of the host's run where there is one."""
-        return Span(SpanName.RETRIEVE, self._content, lambda: self._asked(conversation, metadata or {}), host)
+        return Span(SpanName.RETRIEVE, self._content, lambda: self._about(conversation, metadata or {}), host)
 
-    def decide(self, conversation: Conversation) -> Span:
+    def without_search(self, conversation: Conversation) -> Span:
         """The span around rewriter and check where the guard searches nothing."""
-        return Span(SpanName.DECIDE, self._content, lambda: self._asked(conversation, {}))
+        return Span(SpanName.DECIDE, self._content, lambda: self._about(conversation, {}))
 
     def rewrite(self) -> Span:
         """The span around the rewriter."""
@@ -276,7 +213,7 @@ class Telemetry:
             metadata: The run's, for its session id.
             retrieved: Gives what was found, where the guard searched itself.
         """
-        if self._keeper.log is None and self._keeper.judge is None:
+        if self._triples is None and self._judge is None:
             return
         identity = identity or current_trace_id() or uuid4().hex
         told = {
@@ -285,7 +222,13 @@ class Telemetry:
             "profile": profile.value,
             "reference_date": day_of(day),
         }
-        self._keeper.keep(identity, conversation, decision, told, retrieved)
+
+        def row() -> Row:
+            found = {} if retrieved is None else found_row(retrieved(), self._kept)
+            return triple_row(identity, conversation, decision, self._kept, told) | found
+
+        self._write(row)
+        self._sample(identity, conversation, decision)
 
     @contained
     def log_answer(self, identity: str, answer: Any) -> None:
@@ -295,13 +238,37 @@ class Telemetry:
             identity: `Result.id`, or the trace id where the host searched.
             answer: What the user got; it is left out where outputs may not be recorded.
         """
-        self._keeper.answer(identity, answer)
+        if self._kept.outputs:
+            self._write(lambda: answer_row(identity, text_from(answer, "answer"), self._kept))
 
     @contained
     def failed(self, stage: str, error: BaseException) -> None:
         """Counts an error at `stage`, and logs its type but never its text."""
         instruments().errors.add(1, self._labelled(stage=stage) | {names.ERROR_TYPE: type(error).__name__})
         log.info("%s failed: %s", stage, type(error).__name__)
+
+    def _write(self, build: Callable[[], Row]) -> None:
+        if self._triples is None:
+            return
+        try:
+            self._triples.write(build())
+        except Exception as error:  # noqa: BLE001 - a full disk, or text that cannot be read, must not break a retrieval
+            self.failed("log", error)
+            warn_once(f"the triple log misses lines: {type(error).__name__}")
+
+    def _sample(self, identity: str, conversation: Conversation, decision: Decision) -> None:
+        """Has a decision judged where it is in the sample."""
+        judge, found = self._judge, decision.assessment
+        if judge is None or found is None or not judge.wants(identity, found.verdict):
+            return
+        if not self._kept.readable:
+            warn_once("the judge is not asked: the words may not be recorded")
+        elif judge.calibration is None:
+            warn_once("the judge is not asked: it is not calibrated")
+        else:
+            turn, rewrite = self._kept.text(conversation.turn), self._kept.text(found.rewrite)
+            messages = messages_of(turn, rewrite, history_of(conversation, self._kept))
+            judge.ask_later(messages, partial(self._judged, found.verdict))
 
     @contained
     def _judged(self, verdict: Verdict, outcome: Outcome) -> None:
@@ -320,7 +287,7 @@ class Telemetry:
         """The attributes of a metric: all carry the rewriter's label, so that each can be told by rewriter."""
         return labels | {"rewriter": self._rewriter}
 
-    def _asked(self, conversation: Conversation, metadata: Mapping[str, Any]) -> Attributes:
+    def _about(self, conversation: Conversation, metadata: Mapping[str, Any]) -> Attributes:
         return (
             names.input_attributes(conversation.turn, self._content)
             | names.size_attributes(conversation)

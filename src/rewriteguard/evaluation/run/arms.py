@@ -13,12 +13,15 @@ from rewriteguard.evaluation.run.outcome import ArmName, Ended, Outcome
 from rewriteguard.evaluation.run.search import FoundDocument, Searching
 from rewriteguard.guard.guard import Guard
 from rewriteguard.model.assessment import Profile
-from rewriteguard.model.decision import Action, Decision, Reason
+from rewriteguard.model.conversation import Conversation
+from rewriteguard.model.decision import Action, Decision, Origin, Reason
 from rewriteguard.policy.policy import Policy
-from rewriteguard.retrieve.arms import Status as Searched
+from rewriteguard.retrieve import flow
+from rewriteguard.retrieve.decider import decider_from
 from rewriteguard.retrieve.fuse import Hit, reciprocal_rank_fusion
-from rewriteguard.retrieve.request import Result
-from rewriteguard.retrieve.search import GuardedSearch
+from rewriteguard.retrieve.request import Plan, Request, Result, Source
+from rewriteguard.retrieve.request import Status as Searched
+from rewriteguard.retrieve.rewriter import Ask
 from rewriteguard.telemetry import Telemetry
 
 _FRAMEWORK_K = 60
@@ -35,7 +38,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class Allowance:
     """How many documents an arm returns, and how many its searches may fetch in all."""
 
     returned: int
@@ -47,7 +50,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class Task:
     """One case and what limits its searches.
 
     Attributes:
@@ -62,10 +65,10 @@ class Request:
 
 
 def unguarded(
-    arm: ArmName, label: str, request: Request, answered: Answered | None, find: Searching, budget: Budget
+    arm: ArmName, label: str, task: Task, answered: Answered | None, find: Searching, budget: Allowance
 ) -> Attempt:
     """What an arm without a guard does; a rewriter that was not asked leaves the turn as it is."""
-    case = request.case
+    case = task.case
     empty = Outcome(case.id, arm, label, Ended.EMPTY, rewrite=_joined(answered))
     if answered is not None and answered.error:
         return Attempt(replace(empty, status=Ended.ERROR, stage="rewrite", error=answered.error))
@@ -74,7 +77,7 @@ def unguarded(
         return Attempt(replace(empty, stage="rewrite"))
     outcome = replace(empty, queries=tuple(weights))
     try:
-        rankings = [find(text, request.limits, budget.share(len(weights))) for text in weights]
+        rankings = [find(text, task.limits, budget.share(len(weights))) for text in weights]
     except Exception as error:  # noqa: BLE001 - the application's search: that it fails is what is measured
         return Attempt(replace(outcome, status=Ended.ERROR, stage="retrieval", error=type(error).__name__))
     outcome = replace(outcome, fetched=sum(map(len, rankings)))
@@ -84,6 +87,9 @@ def unguarded(
 class Guarded:
     """The product's own guarded search for one rewriter, or without any.
 
+    It decides before it searches, since how many queries share the budget shows only then; as a product it would start
+    some of the searches earlier.
+
     Args:
         find: The search.
         budget: What each case may fetch, shared equally by the queries that the guard decides on.
@@ -92,73 +98,81 @@ class Guarded:
         profile: What kind of rewriter it judges.
     """
 
-    def __init__(self, find: Searching, budget: Budget, guard: Guard, policy: Policy, profile: Profile) -> None:
+    def __init__(self, find: Searching, budget: Allowance, guard: Guard, policy: Policy, profile: Profile) -> None:
         self._find = find
         self._budget = budget
-        self._request: Request
-        self._ask: Callable[[], Answered | None]
-        self._depth = 0
-        self._answered: Answered | None = None
-        common: dict[str, Any] = {
-            "guard": guard,
-            "policy": policy,
-            "profile": profile,
-            "telemetry": Telemetry(capture="off"),
-        }
-        # How many queries share the budget shows only when the guard has decided, and by then its searches have begun:
-        # so it decides once over a search that finds nothing, and again, the same, over the real one.
-        self._deciding = GuardedSearch(_nothing, self._rewrite, **common)
-        self._searching = GuardedSearch(self._search, self._rewrite, k=budget.returned, key=_id, **common)
+        decider = decider_from(guard, policy, profile, Telemetry(capture="off"))
+        decider.warm_up()
+        self._plan = Plan(decider, key=_id)
 
-    def run(self, arm: ArmName, label: str, request: Request, ask: Callable[[], Answered | None]) -> Attempt:
+    def run(self, arm: ArmName, label: str, task: Task, ask: Callable[[], Answered | None]) -> Attempt:
         """What the guard makes of a case; `ask` gives the rewriter's answer, and is called where the guard asks."""
-        self._request, self._ask, self._answered = request, ask, None
-        case, day = request.case, request.day
+        case, given = task.case, _Given(ask)
         outcome = Outcome(case.id, arm, label, Ended.ERROR)
         try:
-            decision = self._deciding.run(case.original, case.history, reference_date=day).decision
-            outcome = self._decided(outcome, decision)
+            conversation = Conversation.read(case.original, case.history)
+            asked = bool(conversation.history)
+            request = Request(conversation, Ask(given, blocking=True), asked, reference_date=task.day)
+            decision = flow.decided(self._plan, request)
+            outcome = _decided(outcome, decision, given.answered)
             if decision.action is Action.CLARIFY:
                 return Attempt(outcome)
-            self._depth = self._budget.share(len(decision.queries))
-            result = self._searching.run(case.original, case.history, reference_date=day)
+            source = self._source(task, self._budget.share(len(decision.queries)))
+            request = replace(request, sources=[source], k=self._budget.returned)
+            result = flow.search_decided(self._plan, request, decision)
         except _NoRewriteError:  # in shadow mode only: elsewhere the guard does without
-            return Attempt(replace(outcome, stage="rewrite", error=self._answered.error if self._answered else ""))
+            return Attempt(replace(outcome, stage="rewrite", error=given.answered.error if given.answered else ""))
         except Exception as error:  # noqa: BLE001 - the application's search: that it fails is what is measured
             stage = outcome.stage or "retrieval"
             return Attempt(replace(outcome, status=Ended.ERROR, stage=stage, error=type(error).__name__))
         return _ended(_searched(outcome, result), result.items, self._budget)
 
-    def _decided(self, outcome: Outcome, decision: Decision) -> Outcome:
-        without = outcome.arm is ArmName.WITHOUT
-        found = decision.assessment.violations if decision.assessment else ()
-        codes = tuple(dict.fromkeys(violation.code for violation in found)) or (decision.reason.value,)
-        failed = not without and decision.reason in (Reason.REWRITER_ERROR, Reason.REWRITER_TIMEOUT)
-        return replace(
-            outcome,
-            status=Ended.CLARIFIED if decision.action is Action.CLARIFY else Ended.OK,
-            rewrite=None if without else _joined(self._answered),
-            verdict=decision.verdict.value if decision.verdict else "",
-            action=decision.action.value,
-            reasons=() if without else codes,
-            candidates=decision.candidates if decision.action is Action.CLARIFY else (),
-            stage="rewrite" if failed else "",
-            error=self._answered.error if failed and self._answered else "",
-        )
+    def _source(self, task: Task, depth: int) -> Source:
+        def search(query: str, _origin: Origin) -> list[Hit[FoundDocument]]:
+            return self._find(query, task.limits, depth)
 
-    def _rewrite(self, turn: str) -> str | list[str]:  # noqa: ARG002 - the case says it
-        self._answered = self._ask()
-        if self._answered is None or self._answered.error:
+        return Source(search, blocking=True, owner=self._find)
+
+
+class _Given:
+    """A rewriter that gives the answer of `ask`, and keeps it.
+
+    Raises (on each call):
+        _NoRewriteError: There is none.
+    """
+
+    def __init__(self, ask: Callable[[], Answered | None]) -> None:
+        self._ask = ask
+        self.answered: Answered | None = None
+
+    def __call__(self) -> str | list[str]:
+        self.answered = self._ask()
+        if self.answered is None or self.answered.error:
             raise _NoRewriteError("no rewrite")
-        texts = list(self._answered.texts)
-        return texts if self._answered.several or len(texts) != 1 else texts[0]
-
-    def _search(self, query: str) -> list[Hit[FoundDocument]]:
-        return self._find(query, self._request.limits, self._depth)
+        texts = list(self.answered.texts)
+        return texts if self.answered.several or len(texts) != 1 else texts[0]
 
 
 class _NoRewriteError(Exception):
     """The rewriter failed, or was not to be asked."""
+
+
+def _decided(outcome: Outcome, decision: Decision, answered: Answered | None) -> Outcome:
+    without = outcome.arm is ArmName.WITHOUT
+    found = decision.assessment.violations if decision.assessment else ()
+    codes = tuple(dict.fromkeys(violation.code for violation in found)) or (decision.reason.value,)
+    failed = not without and decision.reason in (Reason.REWRITER_ERROR, Reason.REWRITER_TIMEOUT)
+    return replace(
+        outcome,
+        status=Ended.CLARIFIED if decision.action is Action.CLARIFY else Ended.OK,
+        rewrite=None if without else _joined(answered),
+        verdict=decision.verdict.value if decision.verdict else "",
+        action=decision.action.value,
+        reasons=() if without else codes,
+        candidates=decision.candidates if decision.action is Action.CLARIFY else (),
+        stage="rewrite" if failed else "",
+        error=answered.error if failed and answered else "",
+    )
 
 
 def _weights(arm: ArmName, case: Case, answered: Answered | None) -> dict[str, float]:
@@ -196,7 +210,7 @@ def _searched(outcome: Outcome, result: Result) -> Outcome:
     return replace(outcome, stage="retrieval", error=failed.error or "TimeoutError")
 
 
-def _ended(outcome: Outcome, found: Sequence[FoundDocument], budget: Budget) -> Attempt:
+def _ended(outcome: Outcome, found: Sequence[FoundDocument], budget: Allowance) -> Attempt:
     best = list(found)[: budget.returned]
     if not best:
         return Attempt(replace(outcome, status=Ended.EMPTY, stage=outcome.stage or "retrieval"))
@@ -206,10 +220,6 @@ def _ended(outcome: Outcome, found: Sequence[FoundDocument], budget: Budget) -> 
 
 def _joined(answered: Answered | None) -> str | None:
     return None if answered is None or answered.error else "\n".join(answered.texts)
-
-
-def _nothing(query: str) -> list[Hit[FoundDocument]]:  # noqa: ARG001 - a search
-    return []
 
 
 def _id(found: FoundDocument) -> str:

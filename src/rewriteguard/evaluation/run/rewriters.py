@@ -13,7 +13,7 @@ from rewriteguard.evaluation.run.conditions import described
 from rewriteguard.evaluation.run.journal import Answered
 from rewriteguard.evaluation.run.outcome import Ended, Outcome
 from rewriteguard.model.assessment import Profile
-from rewriteguard.retrieve._runners import call, drive
+from rewriteguard.retrieve.flow import called
 from rewriteguard.retrieve.rewriter import ask_for, rewritten
 
 RECORDED = "recorded"
@@ -106,7 +106,7 @@ def history_of(case: Case) -> list[dict[str, str]]:
 
 def _asked(rewriter: Any, case: Case) -> Answered:
     try:
-        output = rewritten(drive(call(ask_for(rewriter, case.original, history_of(case), in_loop=False).function)))
+        output = rewritten(called(ask_for(rewriter, case.original, history_of(case), in_loop=False).function))
     except Exception as error:  # noqa: BLE001 - the application's rewriter: that it fails is what is measured
         return Answered(error=type(error).__name__)
     return Answered((output,)) if isinstance(output, str) else Answered(output, several=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from rewriteguard.errors import ScopeError
 from rewriteguard.evaluation.cases.case import Case
-from rewriteguard.evaluation.run.arms import NOT_ASKED, Attempt, Guarded, Request, unguarded
+from rewriteguard.evaluation.run.arms import NOT_ASKED, Attempt, Guarded, Task, unguarded
 from rewriteguard.evaluation.run.journal import Answered, Journal
 from rewriteguard.evaluation.run.outcome import SHARED, ArmName, Ended, Outcome
 from rewriteguard.evaluation.run.setup import Setup
@@ -85,10 +85,10 @@ class _AllArms:
         limits = setup.limits[case.id]
         if isinstance(limits, ScopeError):
             return Attempt(Outcome(case.id, arm, label, Ended.ERROR, stage="retrieval", error=type(limits).__name__))
-        request = Request(case, limits, case.reference_date or setup.day)
+        task = Task(case, limits, case.reference_date or setup.day)
         if arm in _GUARDED:
-            return self._guarded[label].run(arm, label, request, ask if label else _not_asked)
-        return unguarded(arm, label, request, ask() if label else None, setup.find, setup.budget)
+            return self._guarded[label].run(arm, label, task, ask if label else _not_asked)
+        return unguarded(arm, label, task, ask() if label else None, setup.find, setup.budget)
 
     def _asked(self, label: str, case: Case) -> Answered:
         """The rewriter's answer; it is asked once, whatever the number of arms and of starts."""

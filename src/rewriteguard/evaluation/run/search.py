@@ -20,7 +20,7 @@ from rewriteguard.evaluation.errors import CorpusError
 from rewriteguard.evaluation.run.conditions import described
 from rewriteguard.evaluation.vocabulary import words_of
 from rewriteguard.integrations.langchain.keywords import own_count, require_keywords
-from rewriteguard.retrieve._runners import call, drive
+from rewriteguard.retrieve.flow import called
 from rewriteguard.retrieve.fuse import Hit
 from rewriteguard.retrieve.search import takes_k
 from rewriteguard.telemetry.content import describe, identity_of
@@ -196,7 +196,7 @@ class Searching:
             require_keywords(self._search, limits)
         search = self._search.invoke if self._runnable else self._search
         keywords = {**limits, "k": depth} if self.counts else dict(limits)
-        found = drive(call(search, query, **keywords))
+        found = called(search, query, **keywords)
         if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
             raise InputError(f"search: expected a list of documents, got {type(found).__name__}")
         hits: dict[str, Hit[FoundDocument]] = {}

@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 import rewriteguard
 from rewriteguard.errors import HistoryError, InputError, ScopeError
 from rewriteguard.evaluation.cases.case import Case
-from rewriteguard.evaluation.run.arms import Budget
+from rewriteguard.evaluation.run.arms import Allowance
 from rewriteguard.evaluation.run.conditions import Conditions, described, digest, digest_of_cases, digest_of_contracts
 from rewriteguard.evaluation.run.outcome import ArmName
 from rewriteguard.evaluation.run.rewriters import Answer, Answering, Judge, Rewriters
@@ -223,12 +223,12 @@ def _checked(cases: Iterable[Case]) -> tuple[Case, ...]:
     return checked
 
 
-def _budget(k: int, budget: int) -> Budget:
+def _budget(k: int, budget: int) -> Allowance:
     arguments.count("k", k)
     arguments.count("budget", budget)
     if k is None or budget is None or budget < k:
         raise InputError(f"budget: expected at least k = {k} documents, got {budget}")
-    return Budget(k, budget)
+    return Allowance(k, budget)
 
 
 def _limits(scope: Scope | None, case: Case) -> Mapping[str, Any] | ScopeError:

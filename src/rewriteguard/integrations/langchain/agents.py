@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -17,15 +16,14 @@ from langchain_core.messages.tool import ToolCall
 from langgraph.types import Command
 
 from rewriteguard.errors import InputError
-from rewriteguard.integrations._host_history import read
-from rewriteguard.integrations._one_query import OneQueryKeywords, one_query_from, query_of
+from rewriteguard.integrations._host import OneQueryKeywords, one_query_plan, query_of, read
 from rewriteguard.integrations.langchain._call import host_of
 from rewriteguard.model.assessment import Profile
-from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Decision
 from rewriteguard.policy.policy import decide
-from rewriteguard.retrieve._runners import TaskRunner, compute
+from rewriteguard.retrieve import flow
 from rewriteguard.retrieve.decider import today_in_utc
+from rewriteguard.retrieve.request import Request
 from rewriteguard.retrieve.rewriter import Answer
 from rewriteguard.telemetry import Span, warn_once
 
@@ -41,31 +39,24 @@ class Search:
     """One call of a search tool.
 
     Attributes:
-        request: The call, as the agent hands it over.
+        call: The call, as the agent hands it over.
         argument: The name of the argument that holds the query.
         queries: The search queries of this turn, those of earlier steps first, up to the step of this call.
         query: Which of them this call searches with.
-        conversation: The turn, and the messages that the model saw beside it.
-        unread: Why turn or history could not be read.
+        request: The turn, the messages that the model saw beside it, and the query as the rewriter's answer.
     """
 
-    request: ToolCallRequest
+    call: ToolCallRequest
     argument: str
     queries: tuple[str, ...]
     query: str
-    conversation: Conversation
-    unread: Exception | None
-
-    @property
-    def config(self) -> Mapping[str, Any]:
-        """The configuration of the agent's run."""
-        return getattr(self.request.runtime, "config", None) or {}
+    request: Request
 
     def asking(self, query: str) -> ToolCallRequest:
         """The same call with another query."""
-        call = self.request.tool_call
+        call = self.call.tool_call
         args = {**call["args"], self.argument: query}
-        return self.request.override(tool_call=cast("ToolCall", {**call, "args": args}))
+        return self.call.override(tool_call=cast("ToolCall", {**call, "args": args}))
 
 
 def search_of(request: ToolCallRequest, arguments: Mapping[str, str]) -> Search | None:
@@ -87,7 +78,16 @@ def search_of(request: ToolCallRequest, arguments: Mapping[str, str]) -> Search 
     conversation, unread = read(messages[place] if spoken else "", history)
     if not conversation.turn.strip():
         unread = unread or InputError("messages: expected a human message with text")
-    return Search(request, argument, _queries(since, call, arguments) or (query,), query, conversation, unread)
+    config: Mapping[str, Any] = getattr(request.runtime, "config", None) or {}
+    asked = Request(
+        conversation,
+        Answer(query),
+        reference_date=(config.get("configurable") or {}).get("reference_date") or today_in_utc(),
+        host=host_of(config.get("callbacks")),
+        metadata=config.get("metadata") or {},
+        unread=unread,
+    )
+    return Search(request, argument, _queries(since, call, arguments) or (query,), query, asked)
 
 
 def _queries(messages: Sequence[Any], call: ToolCall, arguments: Mapping[str, str]) -> tuple[str, ...]:
@@ -155,8 +155,8 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
     def __init__(self, tools: Mapping[str, str], **keywords: Unpack[OneQueryKeywords]) -> None:
         super().__init__()
         self._arguments = _names(tools)
-        self._one = one_query_from(keywords)
-        self._one.decider.warm_up()
+        self._plan = one_query_plan(keywords)
+        self._plan.decider.warm_up()
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answered]) -> Answered:
         """Calls the tool, with the user's own words where its query is CHANGED.
@@ -178,31 +178,27 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         if search is None:
             return await handler(request)
         with self._span(search) as span:
-            return await handler(await compute(TaskRunner(), partial(self._guarded, search, span)))
+            return await handler(await flow.computed(partial(self._guarded, search, span)))
 
     def _span(self, search: Search) -> Span:
-        config = search.config
-        host = host_of(config.get("callbacks"))
-        return self._one.decider.telemetry.retrieve(search.conversation, host, config.get("metadata"))
+        request = search.request
+        return self._plan.decider.telemetry.retrieve(request.conversation, request.host, request.metadata)
 
     def _guarded(self, search: Search, span: Span) -> ToolCallRequest:
-        day = (search.config.get("configurable") or {}).get("reference_date") or today_in_utc()
-        decision = self._decide(search, day)
-        query = query_of(self._one.told(decision, search.conversation, day, span, search.config.get("metadata")))
-        return search.request if query == search.query else search.asking(query)
+        query = query_of(flow.tell(self._plan, search.request, self._judged(search), span))
+        return search.call if query == search.query else search.asking(query)
 
-    def _decide(self, search: Search, day: date) -> Decision:
-        decider, answer = self._one.decider, Answer(search.query)
-        if search.unread is not None:
-            decider.telemetry.failed("guard", search.unread)
-            return decider.unread(search.conversation, answer)
+    def _judged(self, search: Search) -> Decision:
+        decider, request, answer = self._plan.decider, search.request, Answer(search.query)
+        if request.unread is not None:
+            return decider.unread(request.conversation, answer, request.unread)
         if len(search.queries) == 1:
-            return decider.decide(search.conversation, answer, day)
-        return decider.checked(search.conversation, answer, lambda: self._part(search, day))
+            return decider.contained(request.conversation, answer, request.reference_date)
+        return decider.checked(request.conversation, answer, lambda: self._part(search))
 
-    def _part(self, search: Search, day: date) -> Decision:
+    def _part(self, search: Search) -> Decision:
         """The decision about one query of several, each of which may leave out what another one asks."""
-        decider, conversation = self._one.decider, search.conversation
+        decider, conversation, day = self._plan.decider, search.request.conversation, search.request.reference_date
         found = decider.guard.check_all(
             conversation.turn,
             search.queries,

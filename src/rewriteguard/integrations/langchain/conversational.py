@@ -10,8 +10,10 @@ from typing import Any, TypeVar, Unpack
 from langchain_core.messages import BaseMessage
 
 from rewriteguard.errors import UnsupportedChainError
-from rewriteguard.integrations._one_query import OneQuery, OneQueryKeywords, one_query_from, query_of
+from rewriteguard.integrations._host import OneQueryKeywords, arewritten, one_query_plan, query_of, rewritten
 from rewriteguard.integrations.langchain._call import host_of
+from rewriteguard.retrieve import flow
+from rewriteguard.retrieve.request import Plan
 from rewriteguard.telemetry import below
 
 Chain = TypeVar("Chain")
@@ -39,12 +41,12 @@ def guard_conversational_retrieval_chain(chain: Chain, **keywords: Unpack[OneQue
     parts: Any = chain
     if not all(hasattr(chain, name) for name in ("question_generator", "rephrase_question", "get_chat_history")):
         raise UnsupportedChainError(f"expected a ConversationalRetrievalChain, got {type(chain).__name__}")
-    one = one_query_from(keywords)
-    one.decider.warm_up()
+    plan = one_query_plan(keywords)
+    plan.decider.warm_up()
     changes = {
-        "question_generator": _GuardedGenerator(parts.question_generator, one),
+        "question_generator": _GuardedGenerator(parts.question_generator, plan),
         "get_chat_history": partial(_transcribed, parts.get_chat_history or _as_text),
-        "rephrase_question": one.decider.policy.shadow and parts.rephrase_question,
+        "rephrase_question": flow.is_unguarded(plan) and parts.rephrase_question,
     }
     guarded: Chain = parts.model_copy(update=changes)
     return guarded
@@ -63,17 +65,17 @@ class _GuardedGenerator:
     """Stands in the place of the chain's question generator, with the two methods that the chain calls."""
 
     generator: Any
-    one: OneQuery
+    plan: Plan
 
     def run(self, *, question: Any, chat_history: Any, callbacks: Any = None) -> str:
         ask = partial(self.generator.run, question=question, chat_history=_plain(chat_history), callbacks=callbacks)
         with below(host_of(callbacks)):
-            return query_of(self.one.rewritten(question, _history(chat_history), ask))
+            return query_of(rewritten(self.plan, question, _history(chat_history), ask))
 
     async def arun(self, *, question: Any, chat_history: Any, callbacks: Any = None) -> str:
         ask = partial(self.generator.arun, question=question, chat_history=_plain(chat_history), callbacks=callbacks)
         with below(host_of(callbacks)):
-            return query_of(await self.one.arewritten(question, _history(chat_history), ask))
+            return query_of(await arewritten(self.plan, question, _history(chat_history), ask))
 
 
 def _transcribed(as_text: Callable[[Any], Any], history: Any) -> Any:

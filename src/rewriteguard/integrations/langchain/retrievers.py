@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Unpack, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
+from langchain_core.language_models import BaseLanguageModel
 from langchain_core.retrievers import BaseRetriever, RetrieverLike
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import Field
 
-from rewriteguard.errors import InputError
-from rewriteguard.integrations.langchain._call import (
-    ONE,
-    Call,
-    Form,
-    GuardKeywords,
-    Settings,
-    document,
-    documents_of,
-    parts_of,
-    settings_from,
-    several,
-    writer_of,
-)
-from rewriteguard.integrations.langchain.self_query import guard_filters
+from rewriteguard.errors import InputError, UnsupportedChainError
+from rewriteguard.integrations.langchain._call import Call, GuardKeywords, Writer, plan_from
 from rewriteguard.model import arguments
 from rewriteguard.model.assessment import Profile
-from rewriteguard.retrieve._runners import TaskRunner, ThreadRunner, drive
-from rewriteguard.retrieve.flow import hedged_search
-from rewriteguard.retrieve.request import Request
-from rewriteguard.retrieve.rewriter import ask_for
+from rewriteguard.reading.lists import listed_queries, queries_in
+from rewriteguard.retrieve.request import Plan
+from rewriteguard.retrieve.rewriter import ask_for, rewritten, rewritten_text
 
 
 class GuardedRetriever(BaseRetriever):
@@ -50,14 +39,14 @@ class GuardedRetriever(BaseRetriever):
     rewriter: Any
     k: int | None = None
     # A field: LangChain makes configured runnables anew of their fields, and would lose the scope in anything else.
-    settings: Settings = Field(exclude=True, repr=False)
+    settings: Plan = Field(exclude=True, repr=False)
 
     def __init__(
-        self, *, retriever: RetrieverLike, rewriter: Any, settings: Settings | None = None, **keywords: Any
+        self, *, retriever: RetrieverLike, rewriter: Any, settings: Plan | None = None, **keywords: Any
     ) -> None:
         own = {name: keywords.pop(name) for name in list(keywords) if name in type(self).model_fields}
         if settings is None:
-            settings = settings_from(cast("GuardKeywords", keywords))
+            settings = plan_from(cast("GuardKeywords", keywords))
         elif keywords:
             names = ", ".join(sorted(keywords))
             raise InputError(f"settings: expected no further keywords beside it, got {names}")
@@ -92,8 +81,8 @@ class GuardedRetriever(BaseRetriever):
         k: int | None = None,
         **kwargs: Any,
     ) -> list[Document]:
-        request = self._request(query, run_manager, run_config, k, kwargs, in_loop=False)
-        return documents_of(drive(hedged_search(ThreadRunner(), self.settings.plan, request)))
+        call, payload = self._call(query, run_manager, run_config, in_loop=False)
+        return call.documents(payload, kwargs, self.k if k is None else k)
 
     async def _aget_relevant_documents(
         self,
@@ -104,28 +93,19 @@ class GuardedRetriever(BaseRetriever):
         k: int | None = None,
         **kwargs: Any,
     ) -> list[Document]:
-        request = self._request(query, run_manager, run_config, k, kwargs, in_loop=True)
-        return documents_of(await hedged_search(TaskRunner(), self.settings.plan, request))
+        call, payload = self._call(query, run_manager, run_config, in_loop=True)
+        return await call.adocuments(payload, kwargs, self.k if k is None else k)
 
-    def _request(
-        self,
-        query: str,
-        run: Any,
-        config: RunnableConfig | None,
-        k: int | None,
-        keywords: dict[str, Any],
-        *,
-        in_loop: bool,
-    ) -> Request:
+    def _call(
+        self, query: str, run: Any, config: RunnableConfig | None, *, in_loop: bool
+    ) -> tuple[Call, dict[str, Any]]:
         config = ensure_config(config)
         history = (config.get("configurable") or {}).get("chat_history")
-        searched = with_filters(self.retriever, self.settings)
-        call = Call(self.settings, self.rewriter, searched, config, run, in_loop, self._form(query))
-        k = self.k if k is None else k
-        return call.request({"input": query, "chat_history": history or []}, keywords, k)
+        call = Call(self.settings, self.rewriter, self.retriever, config, run, in_loop, self._writer(query))
+        return call, {"input": query, "chat_history": history or []}
 
-    def _form(self, query: str) -> Form:  # noqa: ARG002
-        return ONE
+    def _writer(self, query: str) -> Writer:  # noqa: ARG002
+        return Writer()
 
 
 class GuardedMultiQueryRetriever(GuardedRetriever):
@@ -146,9 +126,9 @@ class GuardedMultiQueryRetriever(GuardedRetriever):
     def __init__(self, *, retriever: RetrieverLike, rewriter: Any, **keywords: Any) -> None:
         super().__init__(retriever=retriever, rewriter=rewriter, **_expanding(keywords))
 
-    def _form(self, query: str) -> Form:
-        shadow = self.settings.plan.decider.policy.shadow
-        return several(query) if shadow and self.include_original else several()
+    def _writer(self, query: str) -> Writer:
+        beside = (query,) if self.include_original else ()
+        return Writer(_queries, always=True, union=True, names=("question",), beside=beside)
 
 
 class GuardedHydeRetriever(GuardedRetriever):
@@ -165,8 +145,8 @@ class GuardedHydeRetriever(GuardedRetriever):
     def __init__(self, *, retriever: RetrieverLike, rewriter: Any, **keywords: Any) -> None:
         super().__init__(retriever=retriever, rewriter=rewriter, **_expanding(keywords))
 
-    def _form(self, query: str) -> Form:  # noqa: ARG002
-        return document(self.names)
+    def _writer(self, query: str) -> Writer:  # noqa: ARG002
+        return Writer(_document, always=True, names=self.names)
 
 
 def guard_multi_query_retriever(multi_query: Any, **keywords: Unpack[GuardKeywords]) -> GuardedMultiQueryRetriever:
@@ -181,7 +161,7 @@ def guard_multi_query_retriever(multi_query: Any, **keywords: Unpack[GuardKeywor
         InputError: A keyword is unknown, or has a value that cannot be used.
         PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
     """
-    writer, retriever = parts_of(multi_query)
+    writer, retriever = _parts_of(multi_query)
     own = {name: getattr(multi_query, name, None) for name in ("tags", "metadata")}
     original = bool(getattr(multi_query, "include_original", False))
     return GuardedMultiQueryRetriever(
@@ -202,16 +182,56 @@ def guard_hyde(writer: Any, retriever: RetrieverLike, **keywords: Unpack[GuardKe
         InputError: `writer` cannot be asked, or a keyword is unknown or has a value that cannot be used.
         PipelineNotFoundError: No guard is given and no English spaCy pipeline is installed.
     """
-    chain, names = writer_of(writer)
+    chain, names = _writer_of(writer)
     return GuardedHydeRetriever(retriever=retriever, rewriter=chain, names=names, **keywords)
 
 
-def with_filters(retriever: Any, settings: Settings) -> Any:
-    """The retriever with its self-query filters guarded; shadow mode searches exactly as without the guard."""
-    decider = settings.plan.decider
-    return retriever if decider.policy.shadow else guard_filters(retriever, decider.guard, decider.telemetry)
+def _parts_of(multi_query: Any) -> tuple[Runnable[Any, Any], Runnable[Any, Any]]:
+    """The writer of queries and the retriever inside a `MultiQueryRetriever`.
+
+    Raises:
+        UnsupportedChainError: It has no `llm_chain` and `retriever`.
+    """
+    writer, retriever = (getattr(multi_query, name, None) for name in ("llm_chain", "retriever"))
+    bound = isinstance(multi_query, RunnableBindingBase)  # it shows what it holds, and would lose what was bound to it
+    if bound or not isinstance(writer, Runnable) or not isinstance(retriever, Runnable):
+        raise UnsupportedChainError(
+            f"expected a MultiQueryRetriever with `llm_chain` and `retriever`, got {type(multi_query).__name__}. "
+            "Pass its parts instead: GuardedMultiQueryRetriever(retriever=..., rewriter=...)"
+        )
+    return writer, retriever
+
+
+def _writer_of(writer: Any) -> tuple[Any, tuple[str, ...]]:
+    """What writes the document, and the names under which it gets the turn; a HyDE embedder holds it.
+
+    Raises:
+        InputError: It is a bare language model, which would answer instead of writing a document.
+    """
+    held, names = getattr(writer, "llm_chain", None), getattr(writer, "input_keys", ())
+    if isinstance(held, Runnable):
+        return held, tuple(names)
+    if isinstance(writer, BaseLanguageModel):
+        raise InputError("writer: expected a chain of prompt and model, or a callable, got a bare language model")
+    return writer, ("question",)
 
 
 def _expanding(keywords: dict[str, Any]) -> dict[str, Any]:
     """The keywords, with the profile of rewriters that add to a query unless they say another; settings say theirs."""
     return keywords if keywords.get("settings") else {"profile": Profile.EXPAND, **keywords}
+
+
+def _queries(output: Any) -> tuple[str, ...]:
+    """The lines as they came, for the guard to clean; none where they hold no query."""
+    found = rewritten(_held(output))
+    lines = queries_in(found) if isinstance(found, str) else found
+    return tuple(lines) if listed_queries(lines) else ()
+
+
+def _document(output: Any) -> tuple[str, ...]:
+    text = rewritten_text(_held(output))
+    return (text,) if text.strip() else ()
+
+
+def _held(output: Any) -> Any:
+    return output.get("text") if isinstance(output, Mapping) else output  # LLMChain gives a dict

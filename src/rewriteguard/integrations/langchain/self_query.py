@@ -7,9 +7,12 @@ capped. Where anything was taken out, the question itself is searched, since the
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypedDict, Unpack
+from datetime import date
+from typing import Any, ClassVar, Unpack
 
 from langchain_core.callbacks.manager import AsyncParentRunManager, ParentRunManager
 from langchain_core.retrievers import BaseRetriever
@@ -33,15 +36,36 @@ from rewriteguard.filters.finding import FilterAssessment
 from rewriteguard.filters.merge import parts_beside
 from rewriteguard.filters.tree import Branch, Node, fields_of, read_tree
 from rewriteguard.guard.guard import Guard
-from rewriteguard.integrations._host_history import read
-from rewriteguard.integrations.langchain._call import Talk, current_talk
+from rewriteguard.integrations._host import HostKeywords, read
 from rewriteguard.model import arguments
 from rewriteguard.model.assessment import Profile, Verdict
+from rewriteguard.model.conversation import Conversation
 from rewriteguard.retrieve.decider import default_guard, today_in_utc
 from rewriteguard.telemetry import Telemetry, default_telemetry
 
 _NEGATED = {"eq": Comparator.NE, "in": Comparator.NIN}
 _log = logging.getLogger("rewriteguard")
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What the user said, and the day that "today" means; None is today."""
+
+    conversation: Conversation
+    reference_date: date | None = None
+
+
+_TALK: ContextVar[Talk | None] = ContextVar("rewriteguard_talk", default=None)
+
+
+@contextmanager
+def talking(talk: Talk) -> Iterator[None]:
+    """Makes a conversation known to the filters of whatever is searched inside."""
+    before = _TALK.set(talk)
+    try:
+        yield
+    finally:
+        _TALK.reset(before)
 
 
 class GuardedTranslator(Visitor):
@@ -125,7 +149,7 @@ def _is_mongo(value: Any) -> bool:
     return False
 
 
-class FilterKeywords(TypedDict, total=False):
+class FilterKeywords(HostKeywords, total=False):
     """The keywords of guarded self-query.
 
     `developer_filter` is the application's own filter: a LangChain filter directive or a MongoDB-style mapping, which
@@ -133,11 +157,9 @@ class FilterKeywords(TypedDict, total=False):
     nothing. `on_filter` gets each `FilterAssessment`; what it raises is logged and dropped.
     """
 
-    guard: Guard | None
     developer_filter: Any
     max_limit: int | None
     on_filter: Callable[[FilterAssessment], Any] | None
-    telemetry: Telemetry | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +310,7 @@ def guard_query_constructor(
 
 def _talk(question: str, config: RunnableConfig) -> Talk:
     """What the user said: known from the guarded search around, else the question and the config's history."""
-    talk = current_talk()
+    talk = _TALK.get()
     if talk is not None and talk.conversation.turn:
         return talk
     configurable = config.get("configurable") or {}
