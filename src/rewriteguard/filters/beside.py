@@ -9,7 +9,7 @@ from typing import Any
 from rewriteguard.extract.base import Facts
 from rewriteguard.filters.backing import carried
 from rewriteguard.filters.claims import Claim, claims_of, fault_of_form, with_ranges
-from rewriteguard.filters.tree import Branch, Leaf, Node, leaves, read_tree
+from rewriteguard.filters.tree import Branch, Node, leaves, read_tree
 from rewriteguard.language.words import Word
 from rewriteguard.model.tokens import Kind, ProtectedToken
 from rewriteguard.reading.text import Reading
@@ -69,14 +69,13 @@ def is_excluded(words: Sequence[Word], turn: Reading, filtered: Filtered) -> boo
 
 
 def _claims(nodes: Sequence[Node], read: Callable[[str, bool], Reading]) -> list[list[Claim]]:
-    """The claims of each part that can be compared; those of single comparisons with their ranges."""
-    groups: list[tuple[bool, list[Claim]]] = []
+    """The claims of each part that can be compared."""
+    groups: list[tuple[Node, list[Claim]]] = []
     for node in nodes:
         found = list(leaves(node))
         if len({leaf.attribute for leaf in found}) == 1 and not any(map(fault_of_form, found)):
-            groups.append((isinstance(node, Leaf), [claim for leaf in found for claim in claims_of(leaf, read)]))
-    ranged = iter(with_ranges([claims for single, claims in groups if single]))
-    return [next(ranged) if single else claims for single, claims in groups]
+            groups.append((node, [claim for leaf in found for claim in claims_of(leaf, read)]))
+    return with_ranges(groups)
 
 
 def _binding(nodes: Iterable[Node]) -> Iterator[Node]:

@@ -199,10 +199,9 @@ class _Check:
             [*fault_of_shape(node, self.fixed), *unsaid_alternatives(node, self._users_own, self._places)]
             for node in nodes
         ]
-        claims = [self._claims(node) if not wrong else [] for node, wrong in zip(nodes, found, strict=True)]
-        pairs = list(zip(nodes, claims, strict=True))
-        ranged = iter(with_ranges([own for node, own in pairs if isinstance(node, Leaf)]))
-        claims = [next(ranged) if isinstance(node, Leaf) else own for node, own in pairs]
+        claims = with_ranges(
+            [(node, [] if wrong else self._claims(node)) for node, wrong in zip(nodes, found, strict=True)]
+        )
         self.claims = [claim for own in claims for claim in own]
         backed = [[(claim, backing(claim, self.turn, self.facts)) for claim in own] for own in claims]
         for own in backed:
@@ -229,9 +228,10 @@ class _Check:
     def _claims(self, node: Node) -> list[Claim]:
         if isinstance(node, Leaf):
             return list(claims_of(node, self.read))
-        own = [self._claims(part) for part in node.parts if isinstance(part, Leaf)]
-        inner = [self._claims(part) for part in node.parts if isinstance(part, Branch)]
-        return [c for group in (*(with_ranges(own) if node.operator == "and" else own), *inner) for c in group]
+        parts = sorted(node.parts, key=lambda part: isinstance(part, Branch))
+        groups = [(part, self._claims(part)) for part in parts]
+        together = with_ranges(groups) if node.operator == "and" else [group for _, group in groups]
+        return [claim for group in together for claim in group]
 
     def _places(self, leaf: Leaf, reading: Reading) -> list[Word]:
         """The words of a text that say a comparison."""

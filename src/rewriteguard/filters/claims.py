@@ -13,7 +13,7 @@ from typing import Any
 
 from rewriteguard.extract.quantity.numbers import unit, written
 from rewriteguard.filters.bounds import RELATIONS, in_its_year, joined, related
-from rewriteguard.filters.tree import Leaf
+from rewriteguard.filters.tree import Leaf, Node
 from rewriteguard.language import lexicon
 from rewriteguard.language.words import Word
 from rewriteguard.model.tokens import Kind, ProtectedToken
@@ -83,15 +83,19 @@ def attribute_words(leaf: Leaf, read: Callable[[str, bool], Reading]) -> tuple[W
     return read(_SEAMS.sub(" ", leaf.attribute).strip(), True).words
 
 
-def with_ranges(groups: Sequence[Sequence[Claim]]) -> list[list[Claim]]:
-    """The claims of comparisons that must all hold, one group each, and what they claim together.
+def with_ranges(groups: Sequence[tuple[Node, list[Claim]]]) -> list[list[Claim]]:
+    """The claims of parts that must all hold, one group each; those of single comparisons with what they say together.
 
     That is the range between two ends of one field, and a month or a quarter of the year that another field names.
     """
-    claims = [claim for group in groups for claim in group]
-    single = [group[0] for group in groups if len(group) == 1 and not group[0].excluded]
+    leaves = [group for node, group in groups if isinstance(node, Leaf)]
+    claims = [claim for group in leaves for claim in group]
+    single = [group[0] for group in leaves if len(group) == 1 and not group[0].excluded]
     return [
-        [replace(c, bounds=(*c.bounds, *_ranges(c, claims), *_in_years(c, single))) for c in group] for group in groups
+        [replace(c, bounds=(*c.bounds, *_ranges(c, claims), *_in_years(c, single))) for c in group]
+        if isinstance(node, Leaf)
+        else group
+        for node, group in groups
     ]
 
 

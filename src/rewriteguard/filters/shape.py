@@ -38,9 +38,10 @@ def unsaid_alternatives(
     """
     if isinstance(node, Leaf):
         return
-    several = len({leaf.attribute for leaf in leaves(node)}) > 1
+    found = list(leaves(node))
+    several = len({leaf.attribute for leaf in found}) > 1
     if node.operator == "or" and several and not any(_offers(node, reading, places) for reading in readings):
-        yield _violation("altered.operator", next(leaves(node)))
+        yield _violation("altered.operator", found[0])
     for part in node.parts:
         yield from unsaid_alternatives(part, readings, places)
 

@@ -39,8 +39,8 @@ def fill_findings(scene: Scene, readings: Sequence[str]) -> Iterable[Finding]:
     yield from _filled_from_nowhere(scene)
     yield from _ambiguous_set(scene)
     yield from _wrong_item(scene)
-    if readings:
-        pointing = next(r for r in scene.references if r.pointer is Pointer.SINGULAR)
+    pointing = next((r for r in scene.references if r.pointer is Pointer.SINGULAR), None)
+    if readings and pointing is not None:
         chosen = (re.search(re.escape(reading), scene.rewrite.text, re.IGNORECASE) for reading in readings)
         picked = tuple(Evidence("rewrite", m.group(), m.start(), m.end()) for m in chosen if m)
         yield Finding("ambiguous.candidates", None, (reference_evidence("turn", scene.turn, pointing), *picked))

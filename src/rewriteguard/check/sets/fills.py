@@ -65,7 +65,7 @@ def _apart(words: Sequence[Word], other: Member) -> list[Word]:
 
 def _phrase(member: Member, words: Sequence[Word], apart: Sequence[Word]) -> str:
     """The words around the first that tells the rewrite from the other one."""
-    run = next(phrase for phrase in phrases_of(words) if apart[0] in phrase)
+    run = next((phrase for phrase in phrases_of(words) if apart[0] in phrase), apart)
     return run_evidence("rewrite", member.reading, run).text
 
 
