@@ -15,6 +15,7 @@ from rewriteguard.language import lexicon
 from rewriteguard.language.names import canonical
 from rewriteguard.language.stem import stem
 from rewriteguard.language.words import Word, is_word
+from rewriteguard.model.rules import Rule
 from rewriteguard.model.tokens import Kind, ProtectedToken
 from rewriteguard.reading.text import Reading
 from rewriteguard.reading.vocabulary import Vocabulary, forms_of, is_content, negates
@@ -207,7 +208,7 @@ def _is_withdrawn(reading: Reading, token: ProtectedToken) -> bool:
 class Backing:
     """What a text says of a claim: the rule that it breaks, or none, and the words that show it."""
 
-    rule: str
+    rule: Rule | None
     tokens: tuple[ProtectedToken, ...]
 
 
@@ -229,14 +230,14 @@ def backing(claim: Claim, reading: Reading, facts: Facts) -> Backing | None:
     said = stated(reading) if claim.bounds else ()
     agreed = [s.token for s in said if _agrees(claim, s, facts, rougher=not s.excluded)]
     if agreed:
-        return Backing("", tuple(agreed))
+        return Backing(None, tuple(agreed))
     near = [s for s in said if any(_is_near(claim, bound, s.token, facts) for bound in claim.bounds)]
     if near:
         turned = any(s.excluded != claim.excluded for s in near)
-        return Backing("altered.negation" if turned else "altered.comparator", tuple(s.token for s in near))
+        return Backing(Rule.ALTERED_NEGATION if turned else Rule.ALTERED_COMPARATOR, tuple(s.token for s in near))
     unresolved = [s.token for s in said if s.token.value.startswith("relative") and not periods(s.token, facts)]
     if unresolved and any(bound.kind is Kind.TIME for bound in claim.bounds):
-        return Backing("not_checked.reference_date", tuple(unresolved))
+        return Backing(Rule.NOT_CHECKED_REFERENCE_DATE, tuple(unresolved))
     if any(bound.kind is Kind.TIME for bound in claim.bounds) and any(_says_else(claim, s.token, facts) for s in said):
         return None
     return _worded(claim, reading, facts) if claim.leaf.comparator in _WORDED else None
@@ -255,7 +256,7 @@ def _worded(claim: Claim, reading: Reading, facts: Facts) -> Backing | None:
     places = places_of([w for w in claim.words if w.pos != "ADP"], reading.words)
     tokens = tuple(_token(reading, place) for place in places)
     wanted = Mention.EXCLUDED if claim.excluded else Mention.SAID
-    return Backing("" if mention in (wanted, Mention.EITHER) else "altered.negation", tokens)
+    return Backing(None if mention in (wanted, Mention.EITHER) else Rule.ALTERED_NEGATION, tokens)
 
 
 def _token(reading: Reading, place: Word) -> ProtectedToken:

@@ -12,7 +12,7 @@ from rewriteguard.extract.quantity.numbers import number_at
 from rewriteguard.filters.backing import Backing, Mention, backing, mention_of, places_of, stated, supports_value
 from rewriteguard.filters.bounds import days_of
 from rewriteguard.filters.claims import Claim, claims_of, fault_of_form, with_ranges
-from rewriteguard.filters.finding import FilterAssessment, FilterViolation, verdict_of
+from rewriteguard.filters.finding import FilterAssessment, FilterViolation
 from rewriteguard.filters.shape import (
     comparator_of,
     fault_of_shape,
@@ -26,6 +26,7 @@ from rewriteguard.filters.tree import Branch, Leaf, Node, fields_of, read_tree
 from rewriteguard.language import lexicon
 from rewriteguard.language.words import Word
 from rewriteguard.model.conversation import Role
+from rewriteguard.model.rules import Rule, gravest
 from rewriteguard.model.tokens import Evidence, Kind, ProtectedToken
 from rewriteguard.reading.text import Past, Reading
 from rewriteguard.reading.vocabulary import Vocabulary, is_content
@@ -42,8 +43,8 @@ MAX_LIMIT = 20
 
 def rivals_of(
     claim: Claim, said: Backing, then: Reading, claims: Sequence[Claim], turn: Reading
-) -> tuple[str, tuple[ProtectedToken, ...]]:
-    """The rule that an earlier name breaks, and the names of the turn that show it; an empty rule where none does.
+) -> tuple[Rule | None, tuple[ProtectedToken, ...]]:
+    """The rule that an earlier name breaks, and the names of the turn that show it; no rule where none does.
 
     A name behind the same preposition takes its place; one in "What about Malmö?" may. A name that the filter has in
     another field takes no one's place, nor does any beside "also".
@@ -61,13 +62,13 @@ def rivals_of(
     free = [t for t in turn.tokens if t.kind is Kind.ENTITY and not any(w in taken for w in turn.words_of(t))]
     rivals = [token for token in free if mention_of(turn.words_of(token), turn) is not Mention.EXCLUDED]
     if claim.excluded or not names or any(w.lower in _BESIDES for w in turn.words):
-        return "", ()
+        return None, ()
     own = {_link(token, then) for token in names} - {""}
     same = tuple(token for token in rivals if _link(token, turn) in own)
     if same:
-        return "altered.value", same
+        return Rule.ALTERED_VALUE, same
     alone = tuple(token for token in rivals if _begins(token, turn))
-    return ("not_checked.replaced", alone) if alone else ("", ())
+    return (Rule.NOT_CHECKED_REPLACED, alone) if alone else (None, ())
 
 
 def _link(token: ProtectedToken, reading: Reading) -> str:
@@ -166,7 +167,7 @@ def assess_filter(
     kept = tuple(piece.source for piece, wrong in zip(pieces, found, strict=True) if not wrong)
     limit, wrong_limit = check.limit(getattr(structured, "limit", None), max_limit)
     violations = (*(violation for wrong in found for violation in wrong), *wrong_limit)
-    return FilterAssessment(verdict_of(violations), violations, kept, limit)
+    return FilterAssessment(gravest(v.rule.alone for v in violations), violations, kept, limit)
 
 
 @dataclass
@@ -220,10 +221,10 @@ class _Check:
         if limit is None:
             return None, ()
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            return None, (FilterViolation("not_checked.comparator", "limit", "eq", limit),)
+            return None, (FilterViolation(Rule.NOT_CHECKED_COMPARATOR, None, (), "limit", "eq", limit),)
         if any(asks_for(limit, text, self.used if text is self.turn else ()) for text in self._users_own):
             return limit if cap is None else min(limit, cap), ()
-        return None, (FilterViolation("invented.value", "limit", "eq", limit, Kind.QUANTITY),)
+        return None, (FilterViolation(Rule.INVENTED_VALUE, Kind.QUANTITY, (), "limit", "eq", limit),)
 
     def _claims(self, node: Node) -> list[Claim]:
         if isinstance(node, Leaf):
@@ -245,15 +246,15 @@ class _Check:
                 return _found(claim, said.rule, said.tokens)
             lost = lost_alternatives(claim, said, self.claims, self.turn)
             if lost:
-                return _found(claim, "altered.operator", lost)
+                return _found(claim, Rule.ALTERED_OPERATOR, lost)
             nearer = nearer_value(claim, said, self.turn, self.read)
-            return _found(claim, "altered.pair", nearer) if nearer else None
+            return _found(claim, Rule.ALTERED_PAIR, nearer) if nearer else None
         for index, reading in self.users:
             said = backing(claim, reading, self.facts)
             if said is not None:
                 contrary = () if said.rule else self._contrary(said)
                 if contrary:
-                    return _found(claim, "altered.value", contrary)
+                    return _found(claim, Rule.ALTERED_VALUE, contrary)
                 rule, rivals = rivals_of(claim, said, reading, self.claims, self.turn)
                 if rule and not said.rule:
                     return _found(claim, rule, rivals)
@@ -263,9 +264,9 @@ class _Check:
         for index, reading in self.others:
             said = backing(claim, reading, self.facts)
             if said is not None:
-                return _found(claim, "low_trust", said.tokens, index)
+                return _found(claim, Rule.LOW_TRUST, said.tokens, index)
         replaced = self._replaced(claim)
-        return _found(claim, "altered.value" if replaced else "invented.value", replaced)
+        return _found(claim, Rule.ALTERED_VALUE if replaced else Rule.INVENTED_VALUE, replaced)
 
     def _open(self, kind: Kind) -> list[ProtectedToken]:
         """The times or amounts of the turn that no part of the filter takes up."""
@@ -303,8 +304,8 @@ def _unit(token: ProtectedToken) -> str:
     return token.value.partition(" ")[2]
 
 
-def _found(claim: Claim, rule: str, tokens: Sequence[ProtectedToken], turn: int | None = None) -> FilterViolation:
-    kind = Kind.NEGATION if rule == "altered.negation" else claim.kind
+def _found(claim: Claim, rule: Rule, tokens: Sequence[ProtectedToken], turn: int | None = None) -> FilterViolation:
+    kind = Kind.NEGATION if rule is Rule.ALTERED_NEGATION else claim.kind
     where = "turn" if turn is None else "history"
     evidence = tuple(Evidence(where, t.text, t.start, t.end, turn) for t in dict.fromkeys(tokens))
-    return FilterViolation(rule, claim.leaf.attribute, comparator_of(claim.leaf), claim.value, kind, evidence)
+    return FilterViolation(rule, kind, evidence, claim.leaf.attribute, comparator_of(claim.leaf), claim.value)

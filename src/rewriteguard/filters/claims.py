@@ -16,6 +16,7 @@ from rewriteguard.filters.bounds import RELATIONS, in_its_year, joined, related
 from rewriteguard.filters.tree import Leaf, Node
 from rewriteguard.language import lexicon
 from rewriteguard.language.words import Word
+from rewriteguard.model.rules import Rule
 from rewriteguard.model.tokens import Kind, ProtectedToken
 from rewriteguard.reading.text import Reading
 
@@ -57,18 +58,18 @@ class Claim:
         return unit(_last_part(self.leaf), glued=True)
 
 
-def fault_of_form(leaf: Leaf) -> str:
-    """The rule that a comparison breaks whatever the user said; empty where it can be compared."""
+def fault_of_form(leaf: Leaf) -> Rule | None:
+    """The rule that a comparison breaks whatever the user said; None where it can be compared."""
     if not _FIELD.fullmatch(leaf.attribute):
-        return "malformed.syntax"
+        return Rule.MALFORMED_SYNTAX
     if leaf.comparator not in RELATIONS and leaf.comparator != "exists":
-        return "not_checked.comparator"
+        return Rule.NOT_CHECKED_COMPARATOR
     for value in leaf.values:
         if isinstance(value, str) and (len(value) > _LONGEST or _SYNTAX.search(value)):
-            return "malformed.syntax"
+            return Rule.MALFORMED_SYNTAX
         if not isinstance(value, str | int | float | date) or not _is_finite(value):
-            return "not_checked.comparator"
-    return "" if leaf.values else "not_checked.comparator"
+            return Rule.NOT_CHECKED_COMPARATOR
+    return None if leaf.values else Rule.NOT_CHECKED_COMPARATOR
 
 
 def claims_of(leaf: Leaf, read: Callable[[str, bool], Reading]) -> tuple[Claim, ...]:

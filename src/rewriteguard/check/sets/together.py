@@ -6,16 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rewriteguard.model.assessment import (
-    Assessment,
-    Checked,
-    Comparison,
-    Pair,
-    Profile,
-    SetAssessment,
-    Verdict,
-    Violation,
-)
+from rewriteguard.model.assessment import Assessment, Checked, Comparison, Pair, Profile, SetAssessment, Violation
+from rewriteguard.model.rules import Verdict
 from rewriteguard.model.tokens import Kind, ProtectedToken
 from rewriteguard.reading.text import Reading
 

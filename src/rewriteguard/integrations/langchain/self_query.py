@@ -36,7 +36,8 @@ from rewriteguard.guard.guard import Guard
 from rewriteguard.integrations._host_history import read
 from rewriteguard.integrations.langchain._call import Talk, current_talk
 from rewriteguard.model import arguments
-from rewriteguard.model.assessment import Profile, Verdict
+from rewriteguard.model.assessment import Profile
+from rewriteguard.model.rules import Verdict
 from rewriteguard.retrieve.decider import default_guard, today_in_utc
 from rewriteguard.telemetry import Telemetry, default_telemetry
 
