@@ -62,16 +62,9 @@ def assess(
     reference_date: date | None = None,
     filtered: Any = None,
 ) -> Assessment:
-    """The assessment of one rewrite of the conversation's turn.
+    """The assessment of one rewrite of the conversation's turn, given the rewriter's output as it came.
 
-    Args:
-        conversation: The turn and the messages before it.
-        raw_rewrite: The rewriter's output as it came.
-        read: Reads the texts.
-        equivalents: User-given names of one thing.
-        profile: What kind of rewriter wrote it.
-        reference_date: The day that "today" means.
-        filtered: A structured filter beside the rewrite.
+    `equivalents` are user-given names of one thing, `filtered` is a structured filter beside the rewrite.
     """
     query = clean(raw_rewrite).text
     found = _found(conversation, query, read, Facts(reference_date, equivalents), profile, filtered)
@@ -126,11 +119,10 @@ def _found(
     if not is_foreign(language):
         return _in_english(view_of(turn, rewrite, past, facts, beside, licence), gaps)
     form = list(form_violations(turn, rewrite, past, english=False))
-    reviewed = review(turn, rewrite, past, language, facts, beside, may_carry=licence.carry)
+    comparison, lost, dependent = review(turn, rewrite, past, language, facts, beside, may_carry=licence.carry)
     # Of a rewrite in another language than the turn only that it is one.
-    lost = () if any(v.rule is Rule.LANGUAGE for v in form) else reviewed.violations
-    checked = Checked(_looked_for(reviewed.comparison), gaps=(*gaps, Gap.LANGUAGE))
-    return _Found([*form, *lost], reviewed.comparison, reviewed.dependent, checked)
+    found = form if any(v.rule is Rule.LANGUAGE for v in form) else [*form, *lost]
+    return _Found(found, comparison, dependent, Checked(_looked_for(comparison), gaps=(*gaps, Gap.LANGUAGE)))
 
 
 def _unfit(turn: str, query: str) -> Violation | None:

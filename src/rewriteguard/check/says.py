@@ -199,13 +199,12 @@ def _is_absorbed(reading: Reading, scope: str) -> bool:
 
 def source_of(token: ProtectedToken, rewrite: Reading, past: Past, facts: Facts) -> int | None:
     """The index of the latest history item that says what a token of the rewrite says; None where none does."""
-    for message, reading in latest_first(past):
-        if _says(reading, token, facts):
-            return message.index
-    words = [w for w in rewrite.words_of(token) if any(c.isalnum() for c in w.text)]
+    said = next((message.index for message, reading in latest_first(past) if _says(reading, token, facts)), None)
+    if said is not None:
+        return said
     if token.kind in LITERAL and any(c.isdigit() for c in token.text):
         return _literal_source(token, past)
-    return source_of_words(words, past)
+    return source_of_words([w for w in rewrite.words_of(token) if any(c.isalnum() for c in w.text)], past)
 
 
 def source_of_words(words: Sequence[Word], past: Past) -> int | None:
@@ -269,10 +268,5 @@ def _says(reading: Reading, token: ProtectedToken, facts: Facts) -> bool:
 def _literal_source(token: ProtectedToken, past: Past) -> int | None:
     """The latest item that holds the digits of a number, date or code as words of its own."""
     digits = [part for part in token.text.casefold().split() if any(c.isdigit() for c in part)]
-    if not digits:
-        return None
-    for message, reading in latest_first(past):
-        lowers = {w.lower for w in reading.words}
-        if all(part in lowers for part in digits):
-            return message.index
-    return None
+    latest = ((message.index, {w.lower for w in reading.words}) for message, reading in latest_first(past))
+    return next((index for index, lowers in latest if lowers.issuperset(digits)), None) if digits else None

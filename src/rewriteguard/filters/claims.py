@@ -20,6 +20,8 @@ from rewriteguard.model.rules import Rule
 from rewriteguard.model.tokens import Kind, ProtectedToken
 from rewriteguard.reading.text import Reading
 
+Read = Callable[[str, bool], Reading]
+"""Gives the reading of a text, tagged and parsed or by its words alone."""
 _BOUNDED = (Kind.TIME, Kind.QUANTITY, Kind.VERSION)
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 _NEGATIVE = lexicon.words("negation", "members") | {"free", "non"}
@@ -72,14 +74,14 @@ def fault_of_form(leaf: Leaf) -> Rule | None:
     return None if leaf.values else Rule.NOT_CHECKED_COMPARATOR
 
 
-def claims_of(leaf: Leaf, read: Callable[[str, bool], Reading]) -> tuple[Claim, ...]:
+def claims_of(leaf: Leaf, read: Read) -> tuple[Claim, ...]:
     """The claims of a comparison that can be compared, one for each of its values."""
     claims = tuple(_claim(leaf, value, read) for value in leaf.values)
     span = _span(claims)
     return tuple(replace(claim, bounds=(*claim.bounds, *span)) for claim in claims)
 
 
-def attribute_words(leaf: Leaf, read: Callable[[str, bool], Reading]) -> tuple[Word, ...]:
+def attribute_words(leaf: Leaf, read: Read) -> tuple[Word, ...]:
     """The words of the name of a field: `has_pool`, `releaseDate`, `metadata.status`."""
     return read(_SEAMS.sub(" ", leaf.attribute).strip(), True).words
 
@@ -100,7 +102,7 @@ def with_ranges(groups: Sequence[tuple[Node, list[Claim]]]) -> list[list[Claim]]
     ]
 
 
-def _claim(leaf: Leaf, value: Any, read: Callable[[str, bool], Reading]) -> Claim:
+def _claim(leaf: Leaf, value: Any, read: Read) -> Claim:
     truth = value if isinstance(value, bool) else _TRUTH.get(str(value).casefold())
     if truth is not None:
         words = attribute_words(leaf, read)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rewriteguard.filters.backing import Backing, places_of, stated
-from rewriteguard.filters.claims import Claim, attribute_words, fault_of_form
+from rewriteguard.filters.claims import Claim, Read, attribute_words, fault_of_form
 from rewriteguard.filters.finding import FilterViolation
 from rewriteguard.filters.tree import Branch, Leaf, Node, field_name, leaves
 from rewriteguard.language.words import Word
@@ -30,13 +30,7 @@ def fault_of_shape(node: Node, fixed: frozenset[str]) -> Iterator[FilterViolatio
 def unsaid_alternatives(
     node: Node, readings: Sequence[Reading], places: Callable[[Leaf, Reading], Sequence[Word]]
 ) -> Iterator[FilterViolation]:
-    """Alternatives over several fields that no one offered: no "or" stands between the words that say them.
-
-    Args:
-        node: A part of a filter.
-        readings: What the user said.
-        places: Gives the words of a reading that say a comparison.
-    """
+    """Alternatives over several fields that no one offered: no "or" stands between the words that say them."""
     if isinstance(node, Leaf):
         return
     found = list(leaves(node))
@@ -72,9 +66,7 @@ def parted_alternatives(
 ) -> Iterator[tuple[int, FilterViolation]]:
     """Two fields that must both hold where the turn offers either: "open or of high priority"; each with its part.
 
-    Args:
-        backed: For each part its claims, and what the turn says of them.
-        turn: The user's own turn.
+    `backed` holds for each part its claims, and what the turn says of them.
     """
     placed = [
         (word.i, part, claim, token)
@@ -104,9 +96,7 @@ def _is_joined(words: Sequence[Word], before: int, joint: int, behind: int) -> b
     return all(w.i > joint and w.pos in ("VERB", "AUX") for w in others)
 
 
-def nearer_value(
-    claim: Claim, said: Backing, turn: Reading, read: Callable[[str, bool], Reading]
-) -> tuple[ProtectedToken, ...]:
+def nearer_value(claim: Claim, said: Backing, turn: Reading, read: Read) -> tuple[ProtectedToken, ...]:
     """What stands nearer to the field's name than the value does: "3 bedrooms and 2 bathrooms"."""
     names = _named(attribute_words(claim.leaf, read), turn)
     own = [token for token in said.tokens if token.kind is not Kind.TOPIC]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
@@ -51,14 +51,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain JSON values."""
-        return {
-            "kept": [pair.to_dict() for pair in self.kept],
-            "dropped": [token.to_dict() for token in self.dropped],
-            "altered": [pair.to_dict() for pair in self.altered],
-            "unsure": [pair.to_dict() for pair in self.unsure],
-            "invented": [token.to_dict() for token in self.invented],
-            "carried": [token.to_dict() for token in self.carried],
-        }
+        return {each.name: [item.to_dict() for item in getattr(self, each.name)] for each in fields(self)}
 
 
 class Profile(StrEnum):
@@ -137,6 +130,14 @@ class Fill:
     start: int | None
     end: int | None
 
+    @property
+    def sentence(self) -> str:
+        """One sentence that says what was filled with what, and where it comes from."""
+        what = f'"{self.reference}"' if self.reference else "What the turn leaves out"
+        return (
+            f'{what} was filled with "{self.text}", said by the {self.role} in message {self.turn + 1} of the history.'
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Checked:
@@ -198,7 +199,7 @@ class Assessment:
         """Plain sentences for a person: the verdict, each finding with its words, what was checked and what not."""
         lines = [_HEADLINES[self.verdict]]
         lines += [violation.sentence for violation in self.violations]
-        lines += [_fill_sentence(fill) for fill in self.checked.fills]
+        lines += [fill.sentence for fill in self.checked.fills]
         if self.checked.tokens:
             kept = sorted({token.kind.value.replace("_", " ") for token in self.checked.tokens})
             lines.append(f"Checked: {', '.join(kept)}.")
@@ -252,15 +253,8 @@ _HEADLINES = {
     Verdict.CHANGED: "The rewrite changes what the user asked.",
     Verdict.UNCERTAIN: "It is not certain that the rewrite keeps what the user asked.",
 }
-
-
 _SET_HEADLINES = {
     Verdict.PRESERVED: "The rewrites together keep what the user asked.",
     Verdict.CHANGED: "The rewrites change what the user asked.",
     Verdict.UNCERTAIN: "It is not certain that the rewrites together keep what the user asked.",
 }
-
-
-def _fill_sentence(fill: Fill) -> str:
-    what = f'"{fill.reference}"' if fill.reference else "What the turn leaves out"
-    return f'{what} was filled with "{fill.text}", said by the {fill.role} in message {fill.turn + 1} of the history.'

@@ -35,15 +35,6 @@ class Foreign:
     units: tuple[Piece, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reviewed:
-    """What a check found: the comparison, the violations, and whether the turn needs the conversation."""
-
-    comparison: Comparison
-    violations: tuple[Violation, ...]
-    dependent: bool
-
-
 def review(
     turn: Reading,
     rewrite: Reading,
@@ -53,18 +44,8 @@ def review(
     filtered: Filtered,
     *,
     may_carry: bool,
-) -> Reviewed:
-    """What a rewrite kept of a turn, and which of its words cannot be judged.
-
-    Args:
-        turn: The user's turn.
-        rewrite: The cleaned rewrite, in the same language.
-        past: The messages before the turn.
-        language: What `language_of` says of the turn.
-        facts: User-given names of one thing.
-        filtered: What a structured filter beside the rewrite carries.
-        may_carry: Whether the rewriter may take anything over from the history.
-    """
+) -> tuple[Comparison, tuple[Violation, ...], bool]:
+    """What a rewrite kept of a turn, what is wrong with it, and whether the turn needs the conversation."""
     ours, theirs = read(turn.text, language), read(rewrite.text, language)
     said = [read(reading.text, language) for reading in past.readings]
     lost = missing(ours.units, theirs.units)
@@ -73,7 +54,7 @@ def review(
     violations = [*_literal_violations(comparison, lost, added, may_carry)]
     if lost or added:
         violations.append(_unjudged(turn.text, rewrite.text, lost, added))
-    return Reviewed(comparison, tuple(violations), bool(past.messages) and (bool(lost) or _is_few(ours)))
+    return comparison, tuple(violations), bool(past.messages) and (bool(lost) or _is_few(ours))
 
 
 def is_short(text: str, language: str) -> bool:
@@ -176,11 +157,12 @@ def _source(
     token: ProtectedToken, past: Past, said: Sequence[Foreign], equivalents: Mapping[str, frozenset[str]]
 ) -> int | None:
     """The index of the latest message that says the same; None where none does."""
-    for message, item in zip(reversed(past.messages), reversed(said), strict=True):
-        known = any(_is_same(t, token, frozenset()) for t in item.literals)
-        if known or _is_written(token, item, equivalents):
-            return message.index
-    return None
+    latest = zip(reversed(past.messages), reversed(said), strict=True)
+    return next((message.index for message, item in latest if _says(item, token, equivalents)), None)
+
+
+def _says(item: Foreign, token: ProtectedToken, equivalents: Mapping[str, frozenset[str]]) -> bool:
+    return any(_is_same(t, token, frozenset()) for t in item.literals) or _is_written(token, item, equivalents)
 
 
 def _literal_violations(

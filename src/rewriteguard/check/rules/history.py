@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 
-from rewriteguard.check.says import extends_name, source_of_words
+from rewriteguard.check.rules.words import carried_words
+from rewriteguard.check.says import extends_name, latest_first, source_of_words
 from rewriteguard.check.view import Change, View, part_evidence, run_evidence
 from rewriteguard.extract import answer_type
 from rewriteguard.filters.beside import is_excluded
 from rewriteguard.language import lexicon
-from rewriteguard.language.words import END_MARKS, Word
+from rewriteguard.language.words import Word
 from rewriteguard.model.assessment import Violation
 from rewriteguard.model.conversation import Role
 from rewriteguard.model.rules import Rule
@@ -41,36 +43,7 @@ def history_violations(view: View) -> Iterable[Violation]:
     yield from _drifted(view)
     yield from _low_trust(view)
     if not view.licence.carry:
-        yield from _carried_words(view)
-
-
-def _carried_words(view: View) -> Iterable[Violation]:
-    """Names and words of the history that the turn does not say, for a rewriter that may carry nothing.
-
-    One common word may be another word for one of the turn; a name is never one.
-    """
-    judged = [t for t in (*view.comparison.carried, *view.comparison.invented) if t.kind is not Kind.TOPIC]
-    words = [
-        w
-        for w in view.new
-        if view.past.vocabulary.holds(w) and not any(t.start < w.end and w.start < t.end for t in judged)
-    ]
-    names = [w for w in words if _is_named(w, view.past)]
-    common = [w for w in words if w not in names]
-    for word in names:
-        yield Violation(Rule.INVENTED_ENTITY, Kind.ENTITY, (run_evidence("rewrite", view.rewrite, [word]),))
-    rule = Rule.INVENTED_WORDS if len(common) > 1 else Rule.INVENTED_WORD
-    yield from (Violation(rule, Kind.TOPIC, (run_evidence("rewrite", view.rewrite, [word]),)) for word in common)
-
-
-def _is_named(word: Word, past: Past) -> bool:
-    """True where the history writes the word with a capital only, in a name, or as here inside a sentence."""
-    same = [(r, w) for r in past.readings for w in r.words if w.lower == word.lower]
-    if not same or not all(w.text[:1].isupper() for _, w in same):
-        return False
-    if all(any(t.kind is Kind.ENTITY and w in r.words_of(t) for t in r.tokens) for r, w in same):
-        return True
-    return word.text[:1].isupper() and any(w.i > 0 and r.words[w.i - 1].text not in END_MARKS for r, w in same)
+        yield from carried_words(view)
 
 
 def _replaced_topic(view: View) -> Iterable[Violation]:
@@ -198,12 +171,10 @@ def _piled_questions(view: View) -> Iterable[Violation]:
 
 
 def _with_source(token: ProtectedToken, past: Past) -> tuple[Evidence, ...]:
-    for message, reading in zip(past.messages, past.readings, strict=True):
-        if message.index == token.turn:
-            for theirs in reading.tokens:
-                if theirs.kind is token.kind and theirs.value == token.value:
-                    return (in_rewrite(token), Evidence("history", theirs.text, theirs.start, theirs.end, token.turn))
-    return (in_rewrite(token),)
+    sources = (r for m, r in latest_first(past) if m.index == token.turn)
+    alike = (t for reading in sources for t in reading.tokens if t.kind is token.kind and t.value == token.value)
+    said = (Evidence("history", t.text, t.start, t.end, token.turn) for t in alike)
+    return (in_rewrite(token), *islice(said, 1))
 
 
 def _low_trust(view: View) -> Iterable[Violation]:

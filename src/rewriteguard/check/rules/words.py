@@ -1,14 +1,15 @@
-"""Plain words of a rewrite that nobody said."""
+"""Words of a rewrite that the turn does not say: from nowhere, or from a history of which nothing may be carried."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rewriteguard.check.view import View, phrases_of
-from rewriteguard.language.words import Word
+from rewriteguard.check.view import View, phrases_of, run_evidence
+from rewriteguard.language.words import END_MARKS, Word
 from rewriteguard.model.assessment import Violation
 from rewriteguard.model.rules import Rule
 from rewriteguard.model.tokens import LITERAL, Evidence, Kind
+from rewriteguard.reading.text import Past
 
 _INVENTED_SHARE = 0.2  # of the content words: in long texts two are a paraphrase (SummEdits)
 # Put into the turn's own sentence: three words in 3 of 119 changed and 1 of 349 preserved rewrites; two into a complete
@@ -52,3 +53,32 @@ def _is_put_in(view: View, words: Sequence[Word]) -> bool:
     if view.alignment.is_edit and len(asked) > _SEVERAL:
         return True
     return view.alignment.only_adds and not view.dependent
+
+
+def carried_words(view: View) -> Iterable[Violation]:
+    """Names and words of the history that the turn does not say, for a rewriter that may carry nothing.
+
+    One common word may be another word for one of the turn; a name is never one.
+    """
+    judged = [t for t in (*view.comparison.carried, *view.comparison.invented) if t.kind is not Kind.TOPIC]
+    words = [
+        w
+        for w in view.new
+        if view.past.vocabulary.holds(w) and not any(t.start < w.end and w.start < t.end for t in judged)
+    ]
+    names = [w for w in words if _is_named(w, view.past)]
+    common = [w for w in words if w not in names]
+    for word in names:
+        yield Violation(Rule.INVENTED_ENTITY, Kind.ENTITY, (run_evidence("rewrite", view.rewrite, [word]),))
+    rule = Rule.INVENTED_WORDS if len(common) > 1 else Rule.INVENTED_WORD
+    yield from (Violation(rule, Kind.TOPIC, (run_evidence("rewrite", view.rewrite, [word]),)) for word in common)
+
+
+def _is_named(word: Word, past: Past) -> bool:
+    """True where the history writes the word with a capital only, in a name, or as here inside a sentence."""
+    same = [(r, w) for r in past.readings for w in r.words if w.lower == word.lower]
+    if not same or not all(w.text[:1].isupper() for _, w in same):
+        return False
+    if all(any(t.kind is Kind.ENTITY and w in r.words_of(t) for t in r.tokens) for r, w in same):
+        return True
+    return word.text[:1].isupper() and any(w.i > 0 and r.words[w.i - 1].text not in END_MARKS for r, w in same)

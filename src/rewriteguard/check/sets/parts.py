@@ -27,6 +27,9 @@ from rewriteguard.reading.text import Reading
 from rewriteguard.reading.units import QUESTION_WORDS
 from rewriteguard.reading.vocabulary import is_content
 
+_JOINING = frozenset({"and", "or", ","})
+_EACH = frozenset({"both", "each", "every", "all"})
+
 
 def shared_out(turn: Reading, members: Sequence[Member], lost: AbstractSet[Key]) -> frozenset[Key]:
     """What sub-questions say together that none of them says alone: both sides of a comparison, "both", a question."""
@@ -62,9 +65,6 @@ def _said(word: Word, members: Sequence[Member]) -> bool:
 
 def _lost(rule: Rule, turn: Reading, words: Sequence[Word]) -> Violation:
     return Violation(rule, None, (run_evidence("turn", turn, words),))
-
-
-_JOINING = frozenset({"and", "or", ","})
 
 
 def _asks_one_side(turn: Reading, one: Member, other: Member) -> bool:
@@ -162,6 +162,3 @@ def weighed(turn: Reading, violation: Violation) -> Violation:
 
 def _is_each(token: ProtectedToken) -> bool:
     return token.kind is Kind.QUANTIFIER and token.value in _EACH
-
-
-_EACH = frozenset({"both", "each", "every", "all"})

@@ -14,6 +14,13 @@ from rewriteguard.model.rules import Fault, Rule, Verdict, gravest
 from rewriteguard.model.tokens import LITERAL, Evidence, Kind
 from rewriteguard.reading.text import Past, Reading
 
+# What may be missing from one rewrite of the set.
+_MISSING = {
+    Profile.EXPAND: frozenset({Fault.DROPPED, Fault.QUESTION_LOST, Fault.UNRESOLVED}),
+    Profile.DECOMPOSE: frozenset({Fault.DROPPED, Fault.QUESTION_LOST, Fault.CORRECTION_LOST, Fault.AMBIGUOUS}),
+}
+_NAMED = LITERAL | {Kind.ENTITY}
+
 
 def assess_set(turn: Reading, past: Past, members: Sequence[Member], profile: Profile) -> SetAssessment:
     """The finding about the rewrites of a turn, at least one, each of which was assessed alone.
@@ -67,16 +74,6 @@ class _Row:
         return Verdict.UNCERTAIN if softened else alone
 
 
-# What may be missing from one rewrite of the set.
-_MISSING = {
-    Profile.EXPAND: frozenset({Fault.DROPPED, Fault.QUESTION_LOST, Fault.UNRESOLVED}),
-    Profile.DECOMPOSE: frozenset({Fault.DROPPED, Fault.QUESTION_LOST, Fault.CORRECTION_LOST, Fault.AMBIGUOUS}),
-}
-
-
-_NAMED = LITERAL | {Kind.ENTITY}
-
-
 def _may_miss(turn: Reading, member: Member, violation: Violation, profile: Profile) -> bool:
     """True for what one rewrite of the set may leave out.
 
@@ -94,8 +91,14 @@ def _may_miss(turn: Reading, member: Member, violation: Violation, profile: Prof
     if violation.kind is Kind.ANSWER_TYPE or renamed:
         return True
     rejects = violation.rule.alone is Verdict.CHANGED and profile is Profile.EXPAND
-    turned = rejects and violation.kind is Kind.NEGATION and member.says_negated(violation)
+    turned = rejects and violation.kind is Kind.NEGATION and _says_negated(member, violation)
     return violation.fault in _MISSING[profile] and not turned
+
+
+def _says_negated(member: Member, violation: Violation) -> bool:
+    """True where the word that a lost "not" stood at is still there, so that the query is turned round."""
+    lost = {t.start: t.value for t in member.assessment.comparison.dropped if t.kind is Kind.NEGATION}
+    return any(member.reading.vocabulary.holds_stem(lost[e.start]) for e in violation.evidence if e.start in lost)
 
 
 def _common(lost: Sequence[Sequence[Violation]]) -> frozenset[Key]:
