@@ -119,6 +119,11 @@ class View:
     beside: Filtered
     licence: Licence
 
+    @property
+    def is_grounded(self) -> bool:
+        """True where the history supports a word that the rewrite adds."""
+        return any(map(self.past.vocabulary.supports, self.new))
+
 
 def view_of(turn: Reading, rewrite: Reading, past: Past, facts: Facts, beside: Filtered, licence: Licence) -> View:
     """Turn, rewrite and history side by side."""

@@ -175,7 +175,7 @@ class Assessment:
         turn: The user's turn as written.
         rewrite: The cleaned rewrite, the only text that may be searched; offsets of the rewrite refer to it.
         raw_rewrite: The rewriter's output as it came.
-        candidates: The readings of an ambiguous turn.
+        candidates: The meanings of an ambiguous turn.
         profile: What kind of rewriter was judged.
     """
 

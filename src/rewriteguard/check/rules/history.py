@@ -111,10 +111,8 @@ def _drifted(view: View) -> Iterable[Violation]:
             and _is_stale(token, view)
         ):
             yield Violation(Rule.DRIFTED_STALE, token.kind, _with_source(token, view.past))
-    if view.turn.regions.units and not view.turn.regions.asking and not view.dependent:
-        new = view.new
-        if new:
-            yield Violation(Rule.DRIFTED_CHAT, Kind.TOPIC, (run_evidence("rewrite", view.rewrite, new[:1]),))
+    if view.turn.regions.units and not view.turn.regions.asking and not view.dependent and view.new:
+        yield Violation(Rule.DRIFTED_CHAT, Kind.TOPIC, (run_evidence("rewrite", view.rewrite, view.new[:1]),))
     yield from _piled_questions(view)
 
 

@@ -40,7 +40,7 @@ def _lost_units(view: View) -> Iterable[Violation]:
     units = view.turn.regions.asking
     kept = {unit: _coverage(view, unit) for unit in units}
     # What fills a reference is often said with a paraphrase of the rest.
-    filled = view.dependent and any(view.past.vocabulary.supports(w) for w in view.new)
+    filled = view.dependent and view.is_grounded
     for unit, (held, total) in kept.items():
         others = any(h for other, (h, _) in kept.items() if other is not unit)
         if unit.kind is UnitKind.CORRECTION and total and held * 2 < total:

@@ -138,8 +138,7 @@ def _supporter(phrase: Sequence[Word], past: Past) -> Message | None:
 
 def _unresolved(view: View) -> Iterable[Violation]:
     """References that the rewrite left as open as they were: nothing of the conversation was put in."""
-    grounded = any(view.past.vocabulary.supports(w) for w in view.new)
-    if not view.past.messages or grounded:
+    if not view.past.messages or view.is_grounded:
         return
     regions = view.turn.regions
     ours = {_pointing(view.turn, r) for r in view.references if r.pointer in OPEN and regions.protects(r.first)}
@@ -156,10 +155,8 @@ def _filled_from_nowhere(view: View) -> Iterable[Violation]:
     """A pointing word gone, and nouns in its place of which neither turn nor history says one."""
     pointing = [r for r in view.references if r.pointer in OPEN and view.turn.regions.protects(r.first)]
     gone = [r for r in pointing if r.last - r.first == 1 and not _still_points(view, r)]
-    new = view.new
-    nouns = [w for w in new if w.pos in {"NOUN", "PROPN"}]
-    grounded = any(view.past.vocabulary.supports(w) for w in new)
-    if view.past.messages and gone and nouns and not grounded and view.alignment.is_edit:
+    nouns = [w for w in view.new if w.pos in {"NOUN", "PROPN"}]
+    if view.past.messages and gone and nouns and not view.is_grounded and view.alignment.is_edit:
         evidence = part_evidence("turn", view.turn, gone[0]), run_evidence("rewrite", view.rewrite, nouns[:1])
         yield Violation(Rule.INVENTED_FILL, Kind.TOPIC, evidence)
 
