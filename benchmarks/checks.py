@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rewriteguard import Guard, Verdict
-from rewriteguard.check.rules.table import judge
-from rewriteguard.model.tokens import Finding
+from rewriteguard.check.judge import judge
+from rewriteguard.model.assessment import Violation
 
 CHANGED, PRESERVED, UNCERTAIN = Verdict.CHANGED.value, Verdict.PRESERVED.value, Verdict.UNCERTAIN.value
 GRAVITY = {PRESERVED: 0, UNCERTAIN: 1, CHANGED: 2}
@@ -71,11 +71,10 @@ def outcome(task: Task, guard: Guard = _GUARD) -> Outcome:
     """The outcome of one task."""
     try:
         found = guard.check(task.turn, task.rewrite, task.history)
-        findings = [Finding(v.rule, v.kind, v.evidence) for v in found.violations]
     except Exception as error:  # noqa: BLE001 - reported as an error of the run, which then fails
         return Outcome(task, error=_crash(error))
-    rules = tuple(dict.fromkeys(finding.rule for finding in findings))
-    alone = tuple(rule for rule in rules if _without(rule, findings) < GRAVITY[found.verdict.value])
+    rules = tuple(dict.fromkeys(violation.rule.value for violation in found.violations))
+    alone = tuple(rule for rule in rules if _without(rule, found.violations) < GRAVITY[found.verdict.value])
     return Outcome(task, found.verdict.value, found.dependent, rules, alone)
 
 
@@ -84,8 +83,8 @@ def without_errors(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return [outcome for outcome in outcomes if not outcome.error]
 
 
-def _without(rule: str, findings: Sequence[Finding]) -> int:
-    verdict, _ = judge(finding for finding in findings if finding.rule != rule)
+def _without(rule: str, violations: Sequence[Violation]) -> int:
+    verdict, _ = judge(violation for violation in violations if violation.rule != rule)
     return GRAVITY[verdict.value]
 
 

@@ -11,18 +11,9 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from rewriteguard.guard.guard import Guard
-from rewriteguard.model.assessment import (
-    Assessment,
-    Checked,
-    Comparison,
-    Evidence,
-    Fault,
-    Profile,
-    Severity,
-    Verdict,
-    Violation,
-)
+from rewriteguard.model.assessment import Assessment, Checked, Comparison, Evidence, Profile, Violation
 from rewriteguard.model.conversation import Conversation
+from rewriteguard.model.rules import Rule, Verdict
 from rewriteguard.model.tokens import Kind
 from rewriteguard.policy.carry import CarriedQuery, carried_query
 from rewriteguard.policy.policy import Policy, decide, without_rewrite
@@ -78,10 +69,10 @@ class FakeGuard(Guard):
         return self.needs_history
 
     def _violation(self, turn: str) -> Violation:
-        fault, kind = (Fault.AMBIGUOUS, None) if self.candidates else (Fault.DROPPED, Kind.TIME)
+        rule, kind = (Rule.AMBIGUOUS_CANDIDATES, None) if self.candidates else (Rule.DROPPED_TIME, Kind.TIME)
         word = turn.split()[-1]
         start = len(turn) - len(word)
-        return Violation(fault, kind, Severity.CRITICAL, (Evidence("turn", word, start, len(turn)),))
+        return Violation(rule, kind, (Evidence("turn", word, start, len(turn)),))
 
     def _called(self, name: str, argument: object) -> None:
         self.calls.append((name, argument))

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from rewriteguard.model.assessment import Fault, Verdict
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Action
+from rewriteguard.model.rules import Fault, Verdict
 from rewriteguard.policy.carry import carried_query
 from rewriteguard.policy.policy import Policy
 from rewriteguard.retrieve.search import GuardedSearch

@@ -20,19 +20,10 @@ from rewriteguard.errors import (
 )
 from rewriteguard.filters.finding import FilterAssessment, FilterViolation
 from rewriteguard.filters.merge import merge_filter
-from rewriteguard.model.assessment import (
-    Assessment,
-    Checked,
-    Fault,
-    Fill,
-    Profile,
-    SetAssessment,
-    Severity,
-    Verdict,
-    Violation,
-)
+from rewriteguard.model.assessment import Assessment, Checked, Fill, Profile, SetAssessment, Violation
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Action, Decision, Origin, Reason, WeightedQuery
+from rewriteguard.model.rules import Fault, Severity, Verdict
 from rewriteguard.model.tokens import Evidence, Kind, ProtectedToken
 from rewriteguard.policy.classes import Predicate, Release, RequestClass
 from rewriteguard.policy.policy import Policy

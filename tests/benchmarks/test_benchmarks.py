@@ -22,10 +22,11 @@ import mutation
 import report
 import stats
 from rewriteguard import Guard
-from rewriteguard.check.rules.table import judge
+from rewriteguard.check.judge import judge
 from rewriteguard.evaluation.figure import share
 from rewriteguard.language.pipeline import english
-from rewriteguard.model.tokens import Finding as TokenFinding
+from rewriteguard.model.assessment import Violation
+from rewriteguard.model.rules import Rule
 
 
 @pytest.fixture(scope="session")
@@ -193,7 +194,7 @@ class Finding(Guard):
     """A guard that finds what it is told to."""
 
     def __init__(self, *rules: str) -> None:
-        self.verdict, self.violations = judge([TokenFinding(rule, None, ()) for rule in rules])
+        self.verdict, self.violations = judge([Violation(Rule(rule), None, ()) for rule in rules])
 
     def check(self, *args: Any, **kwargs: Any) -> Any:
         return SimpleNamespace(verdict=self.verdict, violations=self.violations, dependent=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rewriteguard.guard.guard import Guard
-from rewriteguard.model.assessment import Assessment, Fault, Severity, Verdict
+from rewriteguard.model.assessment import Assessment
+from rewriteguard.model.rules import Fault, Severity, Verdict
 from rewriteguard.model.tokens import Kind
 
 

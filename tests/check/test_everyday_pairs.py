@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rewriteguard.guard.guard import Guard
-from rewriteguard.model.assessment import Verdict
+from rewriteguard.model.rules import Verdict
 
 History = tuple[tuple[str, str], ...]
 

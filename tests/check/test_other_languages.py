@@ -16,7 +16,8 @@ import pytest
 from rewriteguard.check.foreign.literals import folded
 from rewriteguard.guard.guard import Guard
 from rewriteguard.language.detect import language_of
-from rewriteguard.model.assessment import Assessment, Profile, Verdict
+from rewriteguard.model.assessment import Assessment, Profile
+from rewriteguard.model.rules import Verdict
 
 Row = tuple[str, str, str, str, str]
 """Turn; history, user and assistant in turns, separated by `|`; rewrite; verdicts; the rule, where one is named."""

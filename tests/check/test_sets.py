@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from rewriteguard import Guard, Policy, Profile, SetAssessment, Verdict
+from rewriteguard import Assessment, Guard, Kind, Policy, Profile, ProtectedToken, SetAssessment, Verdict
+from rewriteguard.check.sets.together import together
 from rewriteguard.errors import InputError
+from rewriteguard.model.assessment import Checked, Comparison
 from rewriteguard.reading.lists import listed_queries
 
 ROWS = [
@@ -451,3 +453,14 @@ def test_a_question_that_no_part_asks_rejects_them_all(guard: Guard) -> None:
     assert guard.decide(turn, parts, profile=Profile.DECOMPOSE).action == "fall_back"
     half = guard.check_all("the hours and the fee of the mill", ["hours of the mill"], profile=Profile.DECOMPOSE)
     assert half.verdict is Verdict.UNCERTAIN
+
+
+def test_tokens_of_one_place_and_kind_keep_the_order_in_which_the_rewrites_hold_them() -> None:
+    tokens = [ProtectedToken(Kind.QUALIFIER, "annual", 4, 10, f"meaning {i}") for i in range(12)]
+    comparison = Comparison()
+    alone = [
+        Assessment(Verdict.PRESERVED, (), comparison, False, Checked(tuple(part)), "the annual fee", text, text)
+        for part, text in ((tokens[:8], "annual fee"), (tokens[4:], "yearly fee"))
+    ]
+    whole = together(alone, [], Verdict.PRESERVED, Profile.EXPAND)
+    assert list(whole.checked.tokens) == tokens

@@ -5,8 +5,8 @@ from datetime import date, datetime
 import pytest
 
 from rewriteguard import Guard, InputError, Verdict, merge_filter
-from rewriteguard.filters.finding import RULES
 from rewriteguard.filters.tree import leaves, read_tree
+from rewriteguard.model.rules import Rule
 
 TODAY = date(2025, 5, 1)
 OWN = {"tenant": "north"}
@@ -266,7 +266,7 @@ def test_what_the_user_did_not_say_is_named_and_dropped(guard, turn, structured,
     found = guard.check_filter(structured, turn, reference_date=TODAY, developer_filter=OWN)
     assert rule in {violation.rule for violation in found.violations}
     assert found.kept == ()
-    assert found.verdict is RULES[rule][1]
+    assert found.verdict is Rule(rule).alone
     for violation in found.violations:
         for item in violation.evidence:
             assert turn[item.start : item.end] == item.text
@@ -321,7 +321,7 @@ def test_a_name_that_the_turn_replaces_does_not_stay(guard, turn, structured, ru
     assert [violation.rule for violation in found.violations] == ([] if rule is None else [rule])
     if rule is not None:
         assert found.violations[0].value != "Ystad"
-        assert found.verdict is RULES[rule][1]
+        assert found.verdict is Rule(rule).alone
 
 
 def test_a_relative_period_needs_a_reference_date(guard):

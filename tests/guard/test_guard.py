@@ -12,9 +12,10 @@ import pytest
 
 from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.guard.guard import Guard
-from rewriteguard.model.assessment import Fault, Profile, Verdict
+from rewriteguard.model.assessment import Profile
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Action, Reason
+from rewriteguard.model.rules import Fault, Verdict
 from rewriteguard.model.tokens import Kind, ProtectedToken
 from rewriteguard.policy.carry import carried_query
 from rewriteguard.policy.policy import Policy

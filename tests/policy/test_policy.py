@@ -8,8 +8,9 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from rewriteguard.errors import PolicyError
-from rewriteguard.model.assessment import Assessment, Checked, Comparison, Evidence, Fault, Severity, Verdict, Violation
+from rewriteguard.model.assessment import Assessment, Checked, Comparison, Evidence, Violation
 from rewriteguard.model.decision import Action, Decision, Origin, Reason
+from rewriteguard.model.rules import Fault, Rule, Verdict
 from rewriteguard.policy.carry import CarriedQuery
 from rewriteguard.policy.policy import Policy, decide, without_rewrite
 from rewriteguard.policy.weights import Weights
@@ -23,7 +24,8 @@ OWN = {Verdict.PRESERVED: Weights(1, 3, 0), Verdict.UNCERTAIN: Weights(1, 1, 0),
 def _found(
     verdict: Verdict, *faults: Fault, rewrite: str = "Is the harbour wet?", candidates: tuple[str, ...] = ()
 ) -> Assessment:
-    violations = tuple(Violation(f, None, Severity.CRITICAL, (Evidence("turn", "it", 3, 5),)) for f in faults)
+    rules = [next(rule for rule in Rule if rule.fault is fault) for fault in faults]
+    violations = tuple(Violation(rule, None, (Evidence("turn", "it", 3, 5),)) for rule in rules)
     return Assessment(
         verdict, violations, Comparison(), True, Checked(), "is it wet", rewrite, f'"{rewrite}"', candidates
     )

@@ -25,7 +25,7 @@ from rewriteguard.audit.log import Line, Tally, moment_of, read_row
 from rewriteguard.cli import app
 from rewriteguard.evaluation.figure import share
 from rewriteguard.evaluation.vocabulary import UnknownWords, words_of
-from rewriteguard.model.assessment import Verdict
+from rewriteguard.model.rules import Verdict
 from rewriteguard.report.audit.entry import Entry, Mark, entry_of, hidden, marks_of_rewrite, marks_of_turn, pieces, rank
 from rewriteguard.report.audit.page import HEIGHT, WIDTH, Page, Summary, charts
 

@@ -24,8 +24,8 @@ from rewriteguard.errors import InputError, ScopeError
 from rewriteguard.guard import guard as guard_module
 from rewriteguard.guard.guard import Guard
 from rewriteguard.integrations.langchain import guard_history_aware_retriever
-from rewriteguard.model.assessment import Verdict
 from rewriteguard.model.decision import Action
+from rewriteguard.model.rules import Verdict
 from rewriteguard.policy.carry import carried_query
 from rewriteguard.policy.policy import Policy
 from rewriteguard.policy.weights import Weights

@@ -12,7 +12,7 @@ from fakes import HISTORY, FakeGuard, probe
 from rewriteguard.evaluation.cases.case import Case
 from rewriteguard.evaluation.run.arms import Allowance, Guarded, Task
 from rewriteguard.evaluation.run.journal import Answered
-from rewriteguard.evaluation.run.outcome import Arm
+from rewriteguard.evaluation.run.outcome import ArmName
 from rewriteguard.evaluation.run.search import Searching
 from rewriteguard.model.assessment import Profile, Verdict
 from rewriteguard.model.conversation import Conversation
@@ -109,7 +109,7 @@ def test_the_evaluation_decides_and_searches_each_case_once():
 
     case = Case(id="1", original=TURN, history=tuple(HISTORY))
     guarded = Guarded(Searching(search), Allowance(5, 12), guard, Policy(), Profile.CONDENSE)
-    outcome = guarded.run(Arm.GUARDED, "rewriter", Task(case, {}, date(2024, 5, 6)), ask).outcome
+    outcome = guarded.run(ArmName.GUARDED, "rewriter", Task(case, {}, date(2024, 5, 6)), ask).outcome
     assert (asks, [name for name, _ in guard.calls].count("decide")) == ([GOOD], 1)
     assert sorted(queries) == sorted((query, 4) for query in outcome.queries)  # twelve, shared by three
     assert (len(queries), outcome.results, outcome.fetched) == (3, ("north", "south"), 6)

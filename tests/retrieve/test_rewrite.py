@@ -9,9 +9,10 @@ from langchain_core.messages import AIMessage
 from fakes import HISTORY, FakeGuard, probe
 from rewriteguard.errors import HistoryError, InputError
 from rewriteguard.guard.guard import Guard
-from rewriteguard.model.assessment import Profile, Verdict
+from rewriteguard.model.assessment import Profile
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Action
+from rewriteguard.model.rules import Verdict
 from rewriteguard.policy.policy import Policy
 from rewriteguard.retrieve import decider as module
 from rewriteguard.retrieve.decider import default_guard

@@ -10,8 +10,8 @@ import pytest
 
 from fakes import HISTORY, FakeGuard, probe
 from rewriteguard.errors import InputError, PipelineNotFoundError, ScopeError
-from rewriteguard.model.assessment import Verdict
 from rewriteguard.model.decision import Action
+from rewriteguard.model.rules import Verdict
 from rewriteguard.policy.policy import Policy
 from rewriteguard.retrieve import _runners as threads
 from rewriteguard.retrieve.rewrite import asafe_rewrite, safe_rewrite

@@ -17,8 +17,9 @@ from opentelemetry.trace import StatusCode
 
 from fakes import HISTORY, FakeGuard, probe
 from rewriteguard.errors import InputError, ScopeError
-from rewriteguard.model.assessment import Profile, Verdict
+from rewriteguard.model.assessment import Profile
 from rewriteguard.model.conversation import Conversation
+from rewriteguard.model.rules import Verdict
 from rewriteguard.policy.policy import Policy
 from rewriteguard.retrieve.rewrite import asafe_rewrite, safe_rewrite
 from rewriteguard.retrieve.search import GuardedSearch

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rewriteguard.errors import HistoryError, RewriteGuardError
-from rewriteguard.model.assessment import Profile, Verdict
+from rewriteguard.model.assessment import Profile
 from rewriteguard.model.conversation import Conversation
+from rewriteguard.model.rules import Verdict
 from rewriteguard.telemetry.content import REDACTION_FAILED
 
 if TYPE_CHECKING:

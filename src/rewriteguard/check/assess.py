@@ -2,37 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from rewriteguard.check.compare import compare
 from rewriteguard.check.foreign.check import is_short, review
-from rewriteguard.check.rules.history import carried_word_findings, drift_findings
-from rewriteguard.check.rules.output import form_findings
-from rewriteguard.check.rules.questions import loss_findings
-from rewriteguard.check.rules.references import candidates, fill_findings, fills_of
-from rewriteguard.check.rules.table import judge
-from rewriteguard.check.rules.tokens import Licence, change_findings, invented_word_findings
-from rewriteguard.check.view import Scene, align, language_of_turn, new_words, reference_evidence, words_at
+from rewriteguard.check.judge import LICENCES, judge
+from rewriteguard.check.rules.history import history_violations
+from rewriteguard.check.rules.output import form_violations, output_violations
+from rewriteguard.check.rules.questions import question_violations
+from rewriteguard.check.rules.references import fills_of, meanings_of, reference_violations
+from rewriteguard.check.rules.tokens import token_violations
+from rewriteguard.check.rules.words import word_violations
+from rewriteguard.check.view import View, language_of_turn, view_of, whole_evidence
 from rewriteguard.extract.base import Facts
-from rewriteguard.filters.beside import NO_FILTER, Filtered, read_filter
+from rewriteguard.filters.beside import NO_FILTER, read_filter
 from rewriteguard.language.detect import is_foreign, language_of
-from rewriteguard.model.assessment import Assessment, Checked, Comparison, Fill, Profile
+from rewriteguard.model.assessment import Assessment, Checked, Comparison, Profile, Violation
 from rewriteguard.model.conversation import MAX_MESSAGE, Conversation
-from rewriteguard.model.tokens import Evidence, Finding, ProtectedToken, in_rewrite, in_turn
-from rewriteguard.reading.references import Pointer, Reference, leans_on_talk, open_references
+from rewriteguard.model.rules import Gap, Rule
+from rewriteguard.model.tokens import Evidence, ProtectedToken, in_rewrite, in_turn
+from rewriteguard.reading.references import Reference, leans_on_talk, open_references
 from rewriteguard.reading.text import Past, Reader, Reading
 from rewriteguard.reading.unwrap import clean
 
 MAX_TURN = 4_000  # characters of a turn that are analysed: about 800 words, half a second when new
 MAX_TOKENS = 400  # protected tokens of a turn or rewrite that are compared; the longest of 2,168 real texts has 35
 MAX_REWRITE = 4_000  # characters; a longer output is no query
-# The other rules of form read English grammar.
-_FORM_OF_ANY_LANGUAGE = frozenset(
-    {"malformed.loop", "not_a_query", "altered.lookalike", "language", "low_trust.syntax"}
+RULE_FAMILIES: tuple[Callable[[View], Iterable[Violation]], ...] = (
+    output_violations,
+    token_violations,
+    reference_violations,
+    history_violations,
+    question_violations,
+    word_violations,
 )
+"""What finds the violations of an English rewrite, in the order in which those of one gravity are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found about a rewrite before it is judged."""
+
+    violations: Sequence[Violation]
+    comparison: Comparison
+    dependent: bool
+    checked: Checked
+    meanings: tuple[str, ...] = ()
 
 
 def assess(
@@ -45,52 +62,23 @@ def assess(
     reference_date: date | None = None,
     filtered: Any = None,
 ) -> Assessment:
-    """The finding about one rewrite of the conversation's turn.
+    """The assessment of one rewrite of the conversation's turn, given the rewriter's output as it came.
 
-    Args:
-        conversation: The turn and the messages before it.
-        raw_rewrite: The rewriter's output as it came.
-        read: Reads the texts.
-        equivalents: User-given names of one thing.
-        profile: What kind of rewriter wrote it.
-        reference_date: The day that "today" means.
-        filtered: A structured filter beside the rewrite.
+    `equivalents` are user-given names of one thing, `filtered` is a structured filter beside the rewrite.
     """
     query = clean(raw_rewrite).text
-    size = _size_finding(conversation.turn, query)
-    if size is not None:
-        return _unread(conversation, raw_rewrite, query, size, profile)
-    turn, rewrite, past = read.conversation(conversation.turn, query, conversation.history)
-    crowded = _crowd_finding(turn, rewrite)
-    if crowded is not None:
-        return _unread(conversation, raw_rewrite, query, crowded, profile)
-    facts = Facts(reference_date, equivalents)
-    beside = NO_FILTER if filtered is None else read_filter(filtered, read, turn, facts)
-    scene = _scene(turn, rewrite, past, facts, beside)
-    language = language_of_turn(scene.turn, scene.past) or language_of(scene.rewrite.text)
-    readings: tuple[str, ...] = ()
-    fills: tuple[Fill, ...] = ()
-    if is_foreign(language):
-        scene, findings = _in_other_language(scene, language, beside, _LICENCES[profile].carry)
-        dependent = scene.dependent
-        checked = Checked(_looked_for(scene.comparison), gaps=(*_size_gap(conversation, scene.past), "language"))
-    else:
-        readings, fills = candidates(scene), tuple(fills_of(scene))
-        dependent = is_dependent(scene.turn, scene.past, scene.references)
-        findings = _in_english(scene, readings, profile)
-        checked = _checked(scene, fills, _size_gap(conversation, scene.past))
-        findings += _unchecked(scene, checked)
-    verdict, violations = judge(findings, profile)
+    found = _found(conversation, query, read, Facts(reference_date, equivalents), profile, filtered)
+    verdict, violations = judge(found.violations, profile)
     return Assessment(
         verdict=verdict,
         violations=violations,
-        comparison=scene.comparison,
-        dependent=dependent,
-        checked=checked,
+        comparison=found.comparison,
+        dependent=found.dependent,
+        checked=found.checked,
         turn=conversation.turn,
         rewrite=query,
         raw_rewrite=raw_rewrite,
-        candidates=readings,
+        candidates=found.meanings,
         profile=profile,
     )
 
@@ -98,18 +86,9 @@ def assess(
 def texts_of(conversation: Conversation, raw_rewrite: str, read: Reader) -> list[str]:
     """The texts that a check of the rewrite reads in full; those of a history that was read before are left out."""
     query = clean(raw_rewrite).text
-    if _size_finding(conversation.turn, query) is not None:
+    if _unfit(conversation.turn, query) is not None:
         return []
     return [conversation.turn, query, *read.said(conversation.history)]
-
-
-def _scene(turn: Reading, rewrite: Reading, past: Past, facts: Facts, beside: Filtered) -> Scene:
-    references = open_references(turn, past)
-    spans = [_span(turn, r) for r in references if r.first < r.last and r.pointer is not Pointer.RELATIONAL]
-    alignment = align(turn, rewrite, words_at(turn, spans))
-    comparison = compare(turn, rewrite, past, facts, edited=alignment.is_edit, consumed=spans, filtered=beside)
-    dependent = bool(past.messages and references)
-    return Scene(turn, rewrite, past, references, comparison, dependent, facts, alignment, beside)
 
 
 def is_dependent(turn: Reading, past: Past, references: Sequence[Reference] | None = None) -> bool:
@@ -122,86 +101,68 @@ def is_dependent(turn: Reading, past: Past, references: Sequence[Reference] | No
     )
 
 
-def _size_finding(turn: str, query: str) -> Finding | None:
+def _found(
+    conversation: Conversation, query: str, read: Reader, facts: Facts, profile: Profile, filtered: Any
+) -> _Found:
+    unfit = _unfit(conversation.turn, query)
+    if unfit is None:
+        turn, rewrite, past = read.conversation(conversation.turn, query, conversation.history)
+        unfit = _crowded(turn, rewrite)
+    if unfit is not None:
+        gaps = (Gap.SIZE,) if unfit.rule in (Rule.MALFORMED_SIZE, Rule.NOT_CHECKED_SIZE) else ()
+        return _Found([unfit], Comparison(), bool(conversation.history), Checked(gaps=gaps))
+    cut = len(past.messages) < len(conversation.history) or any(len(m.text) > MAX_MESSAGE for m in past.messages)
+    gaps = (Gap.HISTORY_SIZE,) if cut else ()
+    beside = NO_FILTER if filtered is None else read_filter(filtered, read, turn, facts)
+    licence = LICENCES[profile]
+    language = language_of_turn(turn, past) or language_of(rewrite.text)
+    if not is_foreign(language):
+        return _in_english(view_of(turn, rewrite, past, facts, beside, licence), gaps)
+    form = list(form_violations(turn, rewrite, past, english=False))
+    comparison, lost, dependent = review(turn, rewrite, past, language, facts, beside, may_carry=licence.carry)
+    # Of a rewrite in another language than the turn only that it is one.
+    found = form if any(v.rule is Rule.LANGUAGE for v in form) else [*form, *lost]
+    return _Found(found, comparison, dependent, Checked(_looked_for(comparison), gaps=(*gaps, Gap.LANGUAGE)))
+
+
+def _unfit(turn: str, query: str) -> Violation | None:
+    """What is wrong with texts that are not read: an empty or overlong rewrite, an overlong turn."""
     if not query:
-        return Finding("malformed", None, (Evidence("rewrite", "", 0, 0),))
+        return Violation(Rule.MALFORMED, None, (Evidence("rewrite", "", 0, 0),))
     if len(query) > MAX_REWRITE:
-        return Finding("malformed.size", None, (Evidence("rewrite", query[:80], 0, len(query)),))
-    if len(turn) > MAX_TURN:
-        return Finding("not_checked.size", None, (Evidence("turn", turn[:80], 0, len(turn)),))
-    return None
+        return _too_long(Rule.MALFORMED_SIZE, "rewrite", query)
+    return _too_long(Rule.NOT_CHECKED_SIZE, "turn", turn) if len(turn) > MAX_TURN else None
 
 
-def _crowd_finding(turn: Reading, rewrite: Reading) -> Finding | None:
-    """Pairing takes the product of the tokens of both texts."""
+def _crowded(turn: Reading, rewrite: Reading) -> Violation | None:
+    """What is wrong with texts of too many tokens: pairing takes the product of those of both."""
     if len(turn.tokens) > MAX_TOKENS:
-        return Finding("not_checked.size", None, (Evidence("turn", turn.text[:80], 0, len(turn.text)),))
-    if len(rewrite.tokens) > MAX_TOKENS:
-        return Finding("malformed.size", None, (Evidence("rewrite", rewrite.text[:80], 0, len(rewrite.text)),))
-    return None
+        return _too_long(Rule.NOT_CHECKED_SIZE, "turn", turn.text)
+    return _too_long(Rule.MALFORMED_SIZE, "rewrite", rewrite.text) if len(rewrite.tokens) > MAX_TOKENS else None
 
 
-def _unread(conversation: Conversation, raw: str, query: str, finding: Finding, profile: Profile) -> Assessment:
-    """The finding about texts that are not analysed: an empty or overlong rewrite, an overlong turn."""
-    verdict, violations = judge([finding], profile)
-    checked = Checked(gaps=("size",) if finding.rule.endswith("size") else ())
-    dependent = bool(conversation.history)
-    return Assessment(verdict, violations, Comparison(), dependent, checked, conversation.turn, query, raw, (), profile)
+def _too_long(rule: Rule, where: str, text: str) -> Violation:
+    return Violation(rule, None, (Evidence(where, text[:80], 0, len(text)),))
 
 
-# What a kind of rewriter may do; the original is searched beside expansions and steps back.
-_LICENCES = {
-    Profile.CONDENSE: Licence(),
-    Profile.SHORTEN: Licence(carry=False, terse=True),
-    Profile.EXPAND: Licence(add=True, widen=True),
-    Profile.DECOMPOSE: Licence(),
-    Profile.STEP_BACK: Licence(widen=True),
-}
+def _in_english(view: View, gaps: tuple[Gap, ...]) -> _Found:
+    dependent = is_dependent(view.turn, view.past, view.references)
+    found = [violation for family in RULE_FAMILIES for violation in family(view)]
+    checked = _checked(view, gaps)
+    found += _unchecked(view, checked)
+    return _Found(found, view.comparison, dependent, checked, meanings_of(view))
 
 
-def _in_english(scene: Scene, readings: tuple[str, ...], profile: Profile) -> list[Finding]:
-    licence = _LICENCES[profile]
-    found = [
-        *form_findings(scene.turn, scene.rewrite, scene.past),
-        *change_findings(scene, licence),
-        *fill_findings(scene, readings),
-        *drift_findings(scene),
-        *(() if licence.carry else carried_word_findings(scene)),
-        *loss_findings(scene),
-        *invented_word_findings(scene),
-    ]
-    return [f for f in found if not (licence.terse and f.rule == "dropped.cut" and _are_adverbs(scene.turn, f))]
-
-
-def _are_adverbs(turn: Reading, finding: Finding) -> bool:
-    """True for "perhaps" and "really", which narrow nothing where key words are made of a sentence."""
-    spans = [(e.start, e.end) for e in finding.evidence]
-    return all(w.pos in {"ADV", "INTJ"} for w in turn.words if any(a <= w.start < b for a, b in spans))
-
-
-def _in_other_language(scene: Scene, language: str, beside: Filtered, may_carry: bool) -> tuple[Scene, list[Finding]]:
-    """The scene as it is without word lists, and its findings; of a rewrite in another language only that it is one."""
-    reviewed = review(scene.turn, scene.rewrite, scene.past, language, scene.facts, beside, may_carry=may_carry)
-    form = [f for f in form_findings(scene.turn, scene.rewrite, scene.past) if f.rule in _FORM_OF_ANY_LANGUAGE]
-    found = [] if any(f.rule == "language" for f in form) else reviewed.findings
-    return replace(scene, comparison=reviewed.comparison, dependent=reviewed.dependent), [*form, *found]
-
-
-def _size_gap(conversation: Conversation, past: Past) -> tuple[str, ...]:
-    cut = any(len(message.text) > MAX_MESSAGE for message in past.messages)
-    return ("history_size",) if cut or len(past.messages) < len(conversation.history) else ()
-
-
-def _checked(scene: Scene, fills: tuple[Fill, ...], gaps: tuple[str, ...]) -> Checked:
+def _checked(view: View, gaps: tuple[Gap, ...]) -> Checked:
     """What was verified of an English turn, and what could not be."""
-    if scene.comparison.unsure:
-        gaps += ("reference_date",)
-    pointing = any(r.first < r.last for r in scene.references)
-    if pointing and scene.dependent and not new_words(scene.rewrite, scene.turn):
-        gaps += ("reference",)
-    looked_for = _looked_for(scene.comparison)
-    if not looked_for and not fills and not _verifies(scene):
-        gaps += ("nothing_to_compare",)
+    if view.comparison.unsure:
+        gaps += (Gap.REFERENCE_DATE,)
+    pointing = any(r.first < r.last for r in view.references)
+    if pointing and view.dependent and not view.new:
+        gaps += (Gap.REFERENCE,)
+    looked_for, fills = _looked_for(view.comparison), tuple(fills_of(view))
+    if not looked_for and not fills and not _verifies(view):
+        gaps += (Gap.NOTHING,)
     return Checked(looked_for, fills, gaps)
 
 
@@ -210,21 +171,16 @@ def _looked_for(comparison: Comparison) -> tuple[ProtectedToken, ...]:
     return tuple(sorted((*comparison.dropped, *(pair.ours for pair in pairs)), key=lambda t: (t.start, t.kind)))
 
 
-def _unchecked(scene: Scene, checked: Checked) -> Iterable[Finding]:
-    whole = (Evidence("turn", scene.turn.text, 0, len(scene.turn.text)),)
-    for pair in scene.comparison.unsure:
+def _unchecked(view: View, checked: Checked) -> Iterable[Violation]:
+    for pair in view.comparison.unsure:
         if pair.theirs is not None:
-            yield Finding("not_checked.reference_date", pair.ours.kind, (in_turn(pair.ours), in_rewrite(pair.theirs)))
-    if "nothing_to_compare" in checked.gaps:
-        yield Finding("not_checked.nothing", None, whole)
+            evidence = in_turn(pair.ours), in_rewrite(pair.theirs)
+            yield Violation(Rule.NOT_CHECKED_REFERENCE_DATE, pair.ours.kind, evidence)
+    if Gap.NOTHING in checked.gaps:
+        yield Violation(Rule.NOT_CHECKED_NOTHING, None, (whole_evidence("turn", view.turn.text),))
 
 
-def _verifies(scene: Scene) -> bool:
+def _verifies(view: View) -> bool:
     """True where at least one word of what is asked was found again in the rewrite."""
-    asked = (w for w in scene.turn.content if scene.turn.regions.protects(w.i))
-    return any(scene.rewrite.vocabulary.supports(w) for w in asked)
-
-
-def _span(turn: Reading, reference: Reference) -> tuple[int, int]:
-    where = reference_evidence("turn", turn, reference)
-    return where.start, where.end
+    asked = (w for w in view.turn.content if view.turn.regions.protects(w.i))
+    return any(view.rewrite.vocabulary.supports(w) for w in asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rewriteguard.extract import answer_type, comparison, negation, quantifier, same_for
 from rewriteguard.extract.base import Facts, Match
@@ -11,6 +11,7 @@ from rewriteguard.language import lexicon
 from rewriteguard.language.names import canonical, is_typo
 from rewriteguard.language.stem import stem
 from rewriteguard.language.words import Word
+from rewriteguard.model.conversation import Message
 from rewriteguard.model.tokens import LITERAL, Kind, ProtectedToken
 from rewriteguard.reading.text import Past, Reading
 from rewriteguard.reading.vocabulary import Vocabulary, is_content
@@ -198,31 +199,33 @@ def _is_absorbed(reading: Reading, scope: str) -> bool:
 
 def source_of(token: ProtectedToken, rewrite: Reading, past: Past, facts: Facts) -> int | None:
     """The index of the latest history item that says what a token of the rewrite says; None where none does."""
-    for message, reading in zip(reversed(past.messages), reversed(past.readings), strict=True):
-        if _says(reading, token, facts):
-            return message.index
-    words = [w for w in rewrite.words_of(token) if any(c.isalnum() for c in w.text)]
+    said = next((message.index for message, reading in latest_first(past) if _says(reading, token, facts)), None)
+    if said is not None:
+        return said
     if token.kind in LITERAL and any(c.isdigit() for c in token.text):
         return _literal_source(token, past)
-    return source_of_words(words, past)
+    return source_of_words([w for w in rewrite.words_of(token) if any(c.isalnum() for c in w.text)], past)
 
 
 def source_of_words(words: Sequence[Word], past: Past) -> int | None:
-    """The index of the latest history item that supports all of `words`, or of all items together; else None."""
+    """The index of the latest history item that supports all of `words`, else of that which supports the last of them.
+
+    None where there is none: so for words that not all items together support, and for an acronym whose letters only
+    the words of several items begin, which none of them says.
+    """
     if not words:
         return None
-    for message, reading in zip(reversed(past.messages), reversed(past.readings), strict=True):
-        vocabulary = reading.vocabulary
-        if all(vocabulary.supports(w) for w in words) or vocabulary.expands(words):
-            return message.index
-    if past.messages and all(past.vocabulary.supports(w) for w in words):
-        last = next(
-            m
-            for m, r in zip(reversed(past.messages), reversed(past.readings), strict=True)
-            if r.vocabulary.supports(words[-1])
-        )
-        return last.index
-    return None
+    latest = [(message.index, reading.vocabulary) for message, reading in latest_first(past)]
+    whole = (i for i, vocabulary in latest if all(map(vocabulary.supports, words)) or vocabulary.expands(words))
+    source = next(whole, None)
+    if source is not None or not all(map(past.vocabulary.supports, words)):
+        return source
+    return next((i for i, vocabulary in latest if vocabulary.supports(words[-1])), None)
+
+
+def latest_first(past: Past) -> Iterable[tuple[Message, Reading]]:
+    """The messages with their readings, the last one first."""
+    return zip(reversed(past.messages), reversed(past.readings), strict=True)
 
 
 def source_beside(token: ProtectedToken, rewrite: Reading, past: Past, facts: Facts) -> int | None:
@@ -230,7 +233,7 @@ def source_beside(token: ProtectedToken, rewrite: Reading, past: Past, facts: Fa
     content = [w for w in rewrite.content if not token.start <= w.start < token.end]
     before = [w for w in content if w.end <= token.start][-1:]
     behind = [w for w in content if w.start >= token.end][:1]
-    for message, reading in zip(reversed(past.messages), reversed(past.readings), strict=True):
+    for message, reading in latest_first(past):
         excluded = token.relation == EXCLUSION and reading.vocabulary.holds_stem(token.value)
         said = _says(reading, token, facts) or all(map(reading.vocabulary.holds, rewrite.words_of(token)))
         if excluded or (said and any(reading.vocabulary.holds(w) for w in (*before, *behind))):
@@ -265,10 +268,5 @@ def _says(reading: Reading, token: ProtectedToken, facts: Facts) -> bool:
 def _literal_source(token: ProtectedToken, past: Past) -> int | None:
     """The latest item that holds the digits of a number, date or code as words of its own."""
     digits = [part for part in token.text.casefold().split() if any(c.isdigit() for c in part)]
-    if not digits:
-        return None
-    for message, reading in zip(reversed(past.messages), reversed(past.readings), strict=True):
-        lowers = {w.lower for w in reading.words}
-        if all(part in lowers for part in digits):
-            return message.index
-    return None
+    latest = ((message.index, {w.lower for w in reading.words}) for message, reading in latest_first(past))
+    return next((index for index, lowers in latest if lowers.issuperset(digits)), None) if digits else None

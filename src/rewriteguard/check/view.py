@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from rewriteguard.check.compare import compare
+from rewriteguard.check.judge import Licence
 from rewriteguard.extract.base import Facts
-from rewriteguard.filters.beside import NO_FILTER, Filtered
+from rewriteguard.filters.beside import Filtered
 from rewriteguard.language.detect import LATIN, is_foreign, language_of
 from rewriteguard.language.stem import stem
 from rewriteguard.language.words import Word, is_word
 from rewriteguard.model.assessment import Comparison
 from rewriteguard.model.conversation import Role
-from rewriteguard.model.tokens import LITERAL, Evidence, Kind
-from rewriteguard.reading.references import Reference
+from rewriteguard.model.tokens import Evidence
+from rewriteguard.reading.references import Pointer, Reference, open_references
 from rewriteguard.reading.text import Past, Reading
 from rewriteguard.reading.units import Unit
 
@@ -90,24 +92,57 @@ def align(turn: Reading, rewrite: Reading, skipped: frozenset[int] = frozenset()
     return Alignment(kept, sum(asked), taken, len(theirs), tuple(changes))
 
 
-def words_at(reading: Reading, spans: Sequence[tuple[int, int]]) -> frozenset[int]:
-    """The positions of the words that stand in any of the spans (offsets)."""
-    return frozenset(w.i for w in reading.words if any(a < w.end and w.start < b for a, b in spans))
-
-
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """A turn, its rewrite and what stands before them; `dependent` where words of the turn point outside it."""
+class View:
+    """A turn, its rewrite and what stands before them.
+
+    Attributes:
+        references: The words of the turn that point outside it.
+        comparison: The tokens of turn and rewrite, side by side.
+        alignment: The words of turn and rewrite, side by side.
+        dependent: Whether anything of the turn points to what was said before it.
+        new: The content words of the rewrite that the turn does not support.
+        facts: Reference date and equivalents.
+        beside: What a structured filter beside the rewrite carries.
+        licence: What the rewriter may do.
+    """
 
     turn: Reading
     rewrite: Reading
     past: Past
     references: tuple[Reference, ...]
     comparison: Comparison
-    dependent: bool
-    facts: Facts
     alignment: Alignment
-    beside: Filtered = NO_FILTER
+    dependent: bool
+    new: tuple[Word, ...]
+    facts: Facts
+    beside: Filtered
+    licence: Licence
+
+    @property
+    def is_grounded(self) -> bool:
+        """True where the history supports a word that the rewrite adds."""
+        return any(map(self.past.vocabulary.supports, self.new))
+
+
+def view_of(turn: Reading, rewrite: Reading, past: Past, facts: Facts, beside: Filtered, licence: Licence) -> View:
+    """Turn, rewrite and history side by side."""
+    references = open_references(turn, past)
+    pointing = [part_evidence("turn", turn, r) for r in references if r.last > r.first and not _is_relational(r)]
+    spans = [(each.start, each.end) for each in pointing]
+    alignment = align(turn, rewrite, _words_at(turn, spans))
+    comparison = compare(turn, rewrite, past, facts, edited=alignment.is_edit, consumed=spans, filtered=beside)
+    dependent, new = bool(past.messages and references), new_words(rewrite, turn)
+    return View(turn, rewrite, past, references, comparison, alignment, dependent, new, facts, beside, licence)
+
+
+def _is_relational(reference: Reference) -> bool:
+    return reference.pointer is Pointer.RELATIONAL
+
+
+def _words_at(reading: Reading, spans: Sequence[tuple[int, int]]) -> frozenset[int]:
+    """The positions of the words that stand in any of the spans (offsets)."""
+    return frozenset(w.i for w in reading.words if any(a < w.end and w.start < b for a, b in spans))
 
 
 def language_of_turn(turn: Reading, past: Past) -> str:
@@ -123,24 +158,6 @@ def language_of_turn(turn: Reading, past: Past) -> str:
 def new_words(rewrite: Reading, turn: Reading) -> tuple[Word, ...]:
     """The content words of a rewrite that its turn does not support."""
     return tuple(w for w in rewrite.content if not turn.vocabulary.supports(w))
-
-
-def invented_words(scene: Scene) -> tuple[Word, ...]:
-    """The content words of a rewrite that neither turn nor history supports; numbers and codes are judged apart."""
-    judged = [t for t in scene.rewrite.tokens if t.kind in LITERAL and t.value != "present"]
-    judged += [t for t in scene.comparison.invented if t.kind is not Kind.TOPIC]
-    aliases = {
-        part for t in scene.turn.tokens for name in scene.facts.equivalents.get(t.value, ()) for part in name.split()
-    }
-    words = [
-        w
-        for w in new_words(scene.rewrite, scene.turn)
-        if not scene.past.vocabulary.supports(w)
-        and w.lower not in aliases
-        and not any(t.start < w.end and w.start < t.end for t in judged)
-    ]
-    spans = ((run, scene.rewrite.words[run[0].i : run[-1].i + 1]) for run in phrases_of(words))
-    return tuple(w for run, span in spans if not scene.turn.vocabulary.expands(span) for w in run)
 
 
 def phrases_of(words: Sequence[Word]) -> list[tuple[Word, ...]]:
@@ -159,16 +176,14 @@ def run_evidence(where: str, reading: Reading, words: Sequence[Word]) -> Evidenc
     return Evidence(where, reading.text[words[0].start : words[-1].end], words[0].start, words[-1].end)
 
 
-def unit_evidence(where: str, reading: Reading, unit: Unit) -> Evidence:
-    """The text of a unit."""
-    start, end = reading.words[unit.first].start, reading.words[unit.last - 1].end
-    return Evidence(where, reading.text[start:end], start, end)
+def part_evidence(where: str, reading: Reading, part: Unit | Reference) -> Evidence:
+    """The text of a unit or a reference, which has words."""
+    return run_evidence(where, reading, reading.words[part.first : part.last])
 
 
-def reference_evidence(where: str, reading: Reading, reference: Reference) -> Evidence:
-    """The words of a reference."""
-    start, end = reading.words[reference.first].start, reading.words[reference.last - 1].end
-    return Evidence(where, reading.text[start:end], start, end)
+def whole_evidence(where: str, text: str) -> Evidence:
+    """A whole text."""
+    return Evidence(where, text, 0, len(text))
 
 
 def lower_of(reading: Reading, reference: Reference) -> str:

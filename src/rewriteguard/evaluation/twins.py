@@ -17,7 +17,7 @@ from rewriteguard.evaluation.figure import Figure
 from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind, holds
 from rewriteguard.evaluation.mutants.mutants import controls_of, mutants_of
 from rewriteguard.evaluation.mutants.question import WORDS, pointers
-from rewriteguard.model.assessment import Verdict
+from rewriteguard.model.rules import Verdict
 
 if TYPE_CHECKING:
     from rewriteguard.guard.guard import Guard

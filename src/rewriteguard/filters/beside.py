@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rewriteguard.extract.base import Facts
-from rewriteguard.filters.backing import carried
-from rewriteguard.filters.claims import Claim, claims_of, fault_of_form, with_ranges
-from rewriteguard.filters.tree import Branch, Leaf, Node, leaves, read_tree
+from rewriteguard.filters.backing import covered
+from rewriteguard.filters.claims import Claim, Read, claims_of, fault_of_form, with_ranges
+from rewriteguard.filters.tree import Branch, Node, leaves, read_tree
 from rewriteguard.language.words import Word
 from rewriteguard.model.tokens import Kind, ProtectedToken
 from rewriteguard.reading.text import Reading
@@ -35,17 +35,13 @@ NO_FILTER = Filtered()
 """A filter that carries nothing."""
 
 
-def read_filter(structured: Any, read: Callable[[str, bool], Reading], turn: Reading, facts: Facts) -> Filtered:
+def read_filter(structured: Any, read: Read, turn: Reading, facts: Facts) -> Filtered:
     """What a filter carries of the turn, as `Guard.check_filter` reads the filter.
 
     Only what must hold counts, and of alternatives only those of one field of which the turn says each.
 
-    Args:
-        structured: A mapping (`{"year": {"$gte": 2020}}`, `{"status": "approved"}`) or a structured query or
-            comparison with `attribute`, `comparator`, `value` or with `operator` and `arguments`.
-        read: Gives the reading of a text.
-        turn: The user's own turn.
-        facts: Reference date and equivalents.
+    It is a mapping (`{"year": {"$gte": 2020}}`, `{"status": "approved"}`) or a structured query or comparison with
+    `attribute`, `comparator`, `value` or with `operator` and `arguments`.
 
     Raises:
         InputError: It is something else, or too deep or too large.
@@ -54,7 +50,7 @@ def read_filter(structured: Any, read: Callable[[str, bool], Reading], turn: Rea
     tokens: list[ProtectedToken] = []
     words: dict[bool, list[Word]] = {False: [], True: []}
     for claims in _claims(nodes, read):
-        found = [carried(claim, turn, facts) for claim in claims]
+        found = [covered(claim, turn, facts) for claim in claims]
         if all(each is not None for each in found):
             tokens += [token for each in found for token in each or ()]
             for claim in claims:
@@ -68,15 +64,14 @@ def is_excluded(words: Sequence[Word], turn: Reading, filtered: Filtered) -> boo
     return any(w.stem in negated for w in words) and all(map(filtered.excluded.supports, words))
 
 
-def _claims(nodes: Sequence[Node], read: Callable[[str, bool], Reading]) -> list[list[Claim]]:
-    """The claims of each part that can be compared; those of single comparisons with their ranges."""
-    groups: list[tuple[bool, list[Claim]]] = []
+def _claims(nodes: Sequence[Node], read: Read) -> list[list[Claim]]:
+    """The claims of each part that can be compared."""
+    groups: list[tuple[Node, list[Claim]]] = []
     for node in nodes:
         found = list(leaves(node))
         if len({leaf.attribute for leaf in found}) == 1 and not any(map(fault_of_form, found)):
-            groups.append((isinstance(node, Leaf), [claim for leaf in found for claim in claims_of(leaf, read)]))
-    ranged = iter(with_ranges([claims for single, claims in groups if single]))
-    return [next(ranged) if single else claims for single, claims in groups]
+            groups.append((node, [claim for leaf in found for claim in claims_of(leaf, read)]))
+    return with_ranges(groups)
 
 
 def _binding(nodes: Iterable[Node]) -> Iterator[Node]:

@@ -13,12 +13,15 @@ from typing import Any
 
 from rewriteguard.extract.quantity.numbers import unit, written
 from rewriteguard.filters.bounds import RELATIONS, in_its_year, joined, related
-from rewriteguard.filters.tree import Leaf
+from rewriteguard.filters.tree import Leaf, Node
 from rewriteguard.language import lexicon
 from rewriteguard.language.words import Word
+from rewriteguard.model.rules import Rule
 from rewriteguard.model.tokens import Kind, ProtectedToken
 from rewriteguard.reading.text import Reading
 
+Read = Callable[[str, bool], Reading]
+"""Gives the reading of a text, tagged and parsed or by its words alone."""
 _BOUNDED = (Kind.TIME, Kind.QUANTITY, Kind.VERSION)
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 _NEGATIVE = lexicon.words("negation", "members") | {"free", "non"}
@@ -57,45 +60,49 @@ class Claim:
         return unit(_last_part(self.leaf), glued=True)
 
 
-def fault_of_form(leaf: Leaf) -> str:
-    """The rule that a comparison breaks whatever the user said; empty where it can be compared."""
+def fault_of_form(leaf: Leaf) -> Rule | None:
+    """The rule that a comparison breaks whatever the user said; None where it can be compared."""
     if not _FIELD.fullmatch(leaf.attribute):
-        return "malformed.syntax"
+        return Rule.MALFORMED_SYNTAX
     if leaf.comparator not in RELATIONS and leaf.comparator != "exists":
-        return "not_checked.comparator"
+        return Rule.NOT_CHECKED_COMPARATOR
     for value in leaf.values:
         if isinstance(value, str) and (len(value) > _LONGEST or _SYNTAX.search(value)):
-            return "malformed.syntax"
+            return Rule.MALFORMED_SYNTAX
         if not isinstance(value, str | int | float | date) or not _is_finite(value):
-            return "not_checked.comparator"
-    return "" if leaf.values else "not_checked.comparator"
+            return Rule.NOT_CHECKED_COMPARATOR
+    return None if leaf.values else Rule.NOT_CHECKED_COMPARATOR
 
 
-def claims_of(leaf: Leaf, read: Callable[[str, bool], Reading]) -> tuple[Claim, ...]:
+def claims_of(leaf: Leaf, read: Read) -> tuple[Claim, ...]:
     """The claims of a comparison that can be compared, one for each of its values."""
     claims = tuple(_claim(leaf, value, read) for value in leaf.values)
     span = _span(claims)
     return tuple(replace(claim, bounds=(*claim.bounds, *span)) for claim in claims)
 
 
-def attribute_words(leaf: Leaf, read: Callable[[str, bool], Reading]) -> tuple[Word, ...]:
+def attribute_words(leaf: Leaf, read: Read) -> tuple[Word, ...]:
     """The words of the name of a field: `has_pool`, `releaseDate`, `metadata.status`."""
     return read(_SEAMS.sub(" ", leaf.attribute).strip(), True).words
 
 
-def with_ranges(groups: Sequence[Sequence[Claim]]) -> list[list[Claim]]:
-    """The claims of comparisons that must all hold, one group each, and what they claim together.
+def with_ranges(groups: Sequence[tuple[Node, list[Claim]]]) -> list[list[Claim]]:
+    """The claims of parts that must all hold, one group each; those of single comparisons with what they say together.
 
     That is the range between two ends of one field, and a month or a quarter of the year that another field names.
     """
-    claims = [claim for group in groups for claim in group]
-    single = [group[0] for group in groups if len(group) == 1 and not group[0].excluded]
+    leaves = [group for node, group in groups if isinstance(node, Leaf)]
+    claims = [claim for group in leaves for claim in group]
+    single = [group[0] for group in leaves if len(group) == 1 and not group[0].excluded]
     return [
-        [replace(c, bounds=(*c.bounds, *_ranges(c, claims), *_in_years(c, single))) for c in group] for group in groups
+        [replace(c, bounds=(*c.bounds, *_ranges(c, claims), *_in_years(c, single))) for c in group]
+        if isinstance(node, Leaf)
+        else group
+        for node, group in groups
     ]
 
 
-def _claim(leaf: Leaf, value: Any, read: Callable[[str, bool], Reading]) -> Claim:
+def _claim(leaf: Leaf, value: Any, read: Read) -> Claim:
     truth = value if isinstance(value, bool) else _TRUTH.get(str(value).casefold())
     if truth is not None:
         words = attribute_words(leaf, read)

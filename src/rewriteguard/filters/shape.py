@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rewriteguard.filters.backing import Backing, places_of, stated
-from rewriteguard.filters.claims import Claim, attribute_words, fault_of_form
+from rewriteguard.filters.claims import Claim, Read, attribute_words, fault_of_form
 from rewriteguard.filters.finding import FilterViolation
 from rewriteguard.filters.tree import Branch, Leaf, Node, field_name, leaves
 from rewriteguard.language.words import Word
+from rewriteguard.model.rules import Rule
 from rewriteguard.model.tokens import Kind, ProtectedToken, in_turn
 from rewriteguard.reading.text import Reading
 from rewriteguard.reading.vocabulary import is_content
@@ -19,28 +20,23 @@ _PREFIX = 5  # letters that the name of a field and a word of the turn share: "d
 def fault_of_shape(node: Node, fixed: frozenset[str]) -> Iterator[FilterViolation]:
     """What is wrong with a part whatever the user said."""
     for leaf in leaves(node):
-        rule = "altered.developer" if field_name(leaf.attribute) in fixed else fault_of_form(leaf)
+        rule = Rule.ALTERED_DEVELOPER if field_name(leaf.attribute) in fixed else fault_of_form(leaf)
         if rule:
             yield _violation(rule, leaf)
     if isinstance(node, Branch) and not any(True for _ in leaves(node)):
-        yield FilterViolation("not_checked.comparator", "", node.operator, None)
+        yield FilterViolation(Rule.NOT_CHECKED_COMPARATOR, None, (), "", node.operator, None)
 
 
 def unsaid_alternatives(
     node: Node, readings: Sequence[Reading], places: Callable[[Leaf, Reading], Sequence[Word]]
 ) -> Iterator[FilterViolation]:
-    """Alternatives over several fields that no one offered: no "or" stands between the words that say them.
-
-    Args:
-        node: A part of a filter.
-        readings: What the user said.
-        places: Gives the words of a reading that say a comparison.
-    """
+    """Alternatives over several fields that no one offered: no "or" stands between the words that say them."""
     if isinstance(node, Leaf):
         return
-    several = len({leaf.attribute for leaf in leaves(node)}) > 1
+    found = list(leaves(node))
+    several = len({leaf.attribute for leaf in found}) > 1
     if node.operator == "or" and several and not any(_offers(node, reading, places) for reading in readings):
-        yield _violation("altered.operator", next(leaves(node)))
+        yield _violation(Rule.ALTERED_OPERATOR, found[0])
     for part in node.parts:
         yield from unsaid_alternatives(part, readings, places)
 
@@ -62,7 +58,7 @@ def name_contradictions(nodes: Sequence[Node], found: Sequence[list[FilterViolat
     equal = [(i, n) for i, n in enumerate(nodes) if isinstance(n, Leaf) and n.comparator == "eq" and not n.negated]
     for i, leaf in equal:
         if any(leaf.attribute == other.attribute and leaf.value != other.value for _, other in equal):
-            found[i].append(_violation("altered.operator", leaf))
+            found[i].append(_violation(Rule.ALTERED_OPERATOR, leaf))
 
 
 def parted_alternatives(
@@ -70,9 +66,7 @@ def parted_alternatives(
 ) -> Iterator[tuple[int, FilterViolation]]:
     """Two fields that must both hold where the turn offers either: "open or of high priority"; each with its part.
 
-    Args:
-        backed: For each part its claims, and what the turn says of them.
-        turn: The user's own turn.
+    `backed` holds for each part its claims, and what the turn says of them.
     """
     placed = [
         (word.i, part, claim, token)
@@ -91,7 +85,7 @@ def parted_alternatives(
         if not {claim.leaf.attribute for _, _, claim, _ in left} & {claim.leaf.attribute for _, _, claim, _ in right}:
             for (_, part, claim, _), (_, other, _, token) in ((left[0], right[0]), (right[0], left[0])):
                 if part != other:
-                    yield part, _violation("altered.operator", claim.leaf, (token,))
+                    yield part, _violation(Rule.ALTERED_OPERATOR, claim.leaf, (token,))
 
 
 def _is_joined(words: Sequence[Word], before: int, joint: int, behind: int) -> bool:
@@ -102,9 +96,7 @@ def _is_joined(words: Sequence[Word], before: int, joint: int, behind: int) -> b
     return all(w.i > joint and w.pos in ("VERB", "AUX") for w in others)
 
 
-def nearer_value(
-    claim: Claim, said: Backing, turn: Reading, read: Callable[[str, bool], Reading]
-) -> tuple[ProtectedToken, ...]:
+def nearer_value(claim: Claim, said: Backing, turn: Reading, read: Read) -> tuple[ProtectedToken, ...]:
     """What stands nearer to the field's name than the value does: "3 bedrooms and 2 bathrooms"."""
     names = _named(attribute_words(claim.leaf, read), turn)
     own = [token for token in said.tokens if token.kind is not Kind.TOPIC]
@@ -165,6 +157,6 @@ def _gap(token: ProtectedToken, names: Sequence[Word]) -> int:
     return min(max(token.start - name.end, name.start - token.end, 0) for name in names)
 
 
-def _violation(rule: str, leaf: Leaf, said: Sequence[ProtectedToken] = ()) -> FilterViolation:
+def _violation(rule: Rule, leaf: Leaf, said: Sequence[ProtectedToken] = ()) -> FilterViolation:
     evidence = tuple(map(in_turn, said))
-    return FilterViolation(rule, leaf.attribute, comparator_of(leaf), leaf.value, evidence=evidence)
+    return FilterViolation(rule, None, evidence, leaf.attribute, comparator_of(leaf), leaf.value)

@@ -156,7 +156,7 @@ class _Walk:
             return self._node({key: value}, depth + 1, negated=negated)
         if key.lower() in _OPERATORS and isinstance(value, list | tuple) and any(isinstance(v, Mapping) for v in value):
             raise InputError(f"{self.name}: expected ${key.lower()} for an operation, got {key}")
-        if not isinstance(value, Mapping) or (_is_wrapped(value) and value.get("type") in _WRAPPED):
+        if not isinstance(value, Mapping) or (_wrapping(value) and value.get("type") in _WRAPPED):
             return _leaf(key, "eq", value, negated=negated)
         parts: list[Node] = []
         for name, inner in value.items():
@@ -183,7 +183,8 @@ def _is_query(node: Any) -> bool:
 def _operation(node: Any) -> tuple[str, list[Any]]:
     """The operator and the arguments of an operation; an empty operator for everything else."""
     if isinstance(node, Mapping):
-        key, arguments = next(iter(node.items())) if len(node) == 1 else ("", None)
+        entries = list(node.items())
+        key, arguments = entries[0] if len(entries) == 1 else ("", None)
         name = _plain(key) if _is_operator(key) else ""
     elif hasattr(node, "operator") and hasattr(node, "arguments"):
         name, arguments = _plain(node.operator), node.arguments
@@ -205,9 +206,8 @@ def _leaf(attribute: str, comparator: str, value: Any, *, negated: bool) -> Leaf
         comparator, negated = _NEGATIVE[comparator], not negated
     if negated and comparator in _OPPOSITES:
         comparator, negated = _OPPOSITES[comparator], False
-    if isinstance(value, Mapping) and _is_wrapped(value):
-        value = next(value[name] for name in _WRAPPED if name in value)
-    return Leaf(attribute, comparator, value, negated)
+    wrapping = _wrapping(value)
+    return Leaf(attribute, comparator, value[wrapping] if wrapping else value, negated)
 
 
 def _branch(operator: str, parts: Sequence[Node], *, negated: bool) -> Node:
@@ -217,10 +217,11 @@ def _branch(operator: str, parts: Sequence[Node], *, negated: bool) -> Node:
     return Branch({"and": "or", "or": "and"}[operator] if negated else operator, tuple(parts))
 
 
-def _is_wrapped(value: Mapping[Any, Any]) -> bool:
-    """True for a date as a model writes it; a mapping of fields of which one is called `date` holds more."""
-    held = [name for name in _WRAPPED if name in value]
-    return len(held) == 1 and _BESIDE_DATE.issuperset(value) and not isinstance(value[held[0]], Mapping | list | tuple)
+def _wrapping(value: Any) -> str:
+    """What a date is called as a model writes it; empty for all else: a mapping of fields with a `date` holds more."""
+    held = [name for name in _WRAPPED if name in value] if isinstance(value, Mapping) else []
+    plain = len(held) == 1 and _BESIDE_DATE.issuperset(value) and not isinstance(value[held[0]], Mapping | list | tuple)
+    return held[0] if plain else ""
 
 
 def _is_operator(key: Any) -> bool:

@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
+from rewriteguard.model.rules import Fault, Gap, Rule, Severity, Verdict
 from rewriteguard.model.tokens import Evidence, Kind, ProtectedToken
 
-_GAPS = {
-    "language": "Not checked: the words of this language; numbers, dates, versions, codes and names were compared.",
-    "nothing_to_compare": "Not checked: the turn holds nothing that could be kept or lost.",
-    "reference": "Not checked: what fills the reference could not be found in the conversation.",
-    "size": "Not checked: the text is too long to be analysed in the time of a request.",
-    "history_size": "Not checked: the oldest part of a very long history.",
-    "reference_date": "Not checked: a relative period became a date, and no reference date was given.",
-}
 KIND_NAMES = {
     "time": "date or period", "entity": "name", "quantity": "number", "version": "version", "identifier": "identifier",
     "negation": "negation", "comparison": "comparison", "quantifier": "quantifier", "modality": "modal word",
     "answer_type": "kind of answer", "qualifier": "qualifier", "topic": "word",
 }  # fmt: skip
 """What a person calls each kind."""
-_SENTENCES = {
-    "dropped": "The user's {kind} {turn} is missing from the rewrite.",
-    "altered": "The user's {kind} {turn} became {rewrite}.",
-    "invented": "The rewrite adds the {kind} {rewrite}, which nobody mentioned.",
-    "drifted": "The rewrite brings in {rewrite} from earlier in the conversation, which this turn did not ask for.",
-    "unresolved": "The words {any} still point to something that the rewrite does not name.",
-    "ambiguous": "The words {turn} can mean several things, and the rewrite picked one of them: {rewrite}.",
-    "malformed": "The rewriter gave no usable query.",
-    "not_a_query": "The rewriter's output is not a search query: {rewrite}.",
-    "question_lost": "Nothing of the question {turn} is left in the rewrite.",
-    "correction_lost": "The user's correction {turn} is missing from the rewrite.",
-    "language": "The rewrite is in another language than the turn.",
-    "low_trust": "The rewrite brings in {rewrite}, which no user has said.",
-    "not_checked": "This rewrite could not be fully checked.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,47 +51,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain JSON values."""
-        return {
-            "kept": [pair.to_dict() for pair in self.kept],
-            "dropped": [token.to_dict() for token in self.dropped],
-            "altered": [pair.to_dict() for pair in self.altered],
-            "unsure": [pair.to_dict() for pair in self.unsure],
-            "invented": [token.to_dict() for token in self.invented],
-            "carried": [token.to_dict() for token in self.carried],
-        }
-
-
-class Verdict(StrEnum):
-    """The finding about one rewrite."""
-
-    PRESERVED = "preserved"
-    CHANGED = "changed"
-    UNCERTAIN = "uncertain"
-
-
-class Severity(StrEnum):
-    """CRITICAL findings decide alone; MINOR ones only together."""
-
-    CRITICAL = "critical"
-    MINOR = "minor"
-
-
-class Fault(StrEnum):
-    """What happened to the user's question."""
-
-    DROPPED = "dropped"
-    INVENTED = "invented"
-    ALTERED = "altered"
-    DRIFTED = "drifted"
-    UNRESOLVED = "unresolved"
-    AMBIGUOUS = "ambiguous"
-    MALFORMED = "malformed"
-    NOT_A_QUERY = "not_a_query"
-    QUESTION_LOST = "question_lost"
-    CORRECTION_LOST = "correction_lost"
-    LANGUAGE = "language"
-    LOW_TRUST = "low_trust"
-    NOT_CHECKED = "not_checked"
+        return {each.name: [item.to_dict() for item in getattr(self, each.name)] for each in fields(self)}
 
 
 class Profile(StrEnum):
@@ -129,21 +66,37 @@ class Profile(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One finding against a rewrite: what happened, to which kind of token, how grave, the words that show it.
+    """One thing wrong with a rewrite: the rule, the kind of token that it is about, and the words that show it."""
 
-    `rule` is the row of the table that found it.
-    """
-
-    fault: Fault
+    rule: Rule
     kind: Kind | None
-    severity: Severity
     evidence: tuple[Evidence, ...]
-    rule: str = ""
+
+    @property
+    def fault(self) -> Fault:
+        """What happened to the user's question."""
+        return self.rule.fault
+
+    @property
+    def severity(self) -> Severity:
+        """How grave it is."""
+        return self.rule.severity
 
     @property
     def code(self) -> str:
         """A closed code without user words, such as `dropped.time`."""
         return f"{self.fault.value}.{self.kind.value}" if self.kind else self.fault.value
+
+    @property
+    def sentence(self) -> str:
+        """One sentence that says what happened, with the words that show it."""
+        said = {
+            where: ", ".join(f'"{item.text}"' for item in self.evidence if item.where == where and item.text)
+            for where in ("turn", "rewrite")
+        }
+        said["any"] = next((f'"{item.text}"' for item in self.evidence if item.text), "")
+        words = {place: text or "(nothing)" for place, text in said.items()}
+        return self.rule.sentence.format(kind=KIND_NAMES[self.kind.value] if self.kind else "word", **words)
 
     def to_dict(self) -> dict[str, Any]:
         """The violation as plain JSON values."""
@@ -152,7 +105,7 @@ class Violation:
             "kind": self.kind.value if self.kind else None,
             "severity": self.severity.value,
             "code": self.code,
-            "rule": self.rule,
+            "rule": self.rule.value,
             "evidence": [item.to_dict() for item in self.evidence],
         }
 
@@ -177,6 +130,14 @@ class Fill:
     start: int | None
     end: int | None
 
+    @property
+    def sentence(self) -> str:
+        """One sentence that says what was filled with what, and where it comes from."""
+        what = f'"{self.reference}"' if self.reference else "What the turn leaves out"
+        return (
+            f'{what} was filled with "{self.text}", said by the {self.role} in message {self.turn + 1} of the history.'
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Checked:
@@ -185,19 +146,19 @@ class Checked:
     Attributes:
         tokens: The tokens of the turn that were looked for in the rewrite.
         fills: The references that were filled from the history, with their source.
-        gaps: What could not be checked, as closed codes such as `language`, `nothing_to_compare`, `reference`.
+        gaps: What could not be checked.
     """
 
     tokens: tuple[ProtectedToken, ...] = ()
     fills: tuple[Fill, ...] = ()
-    gaps: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """What was checked as plain JSON values."""
         return {
             "tokens": [token.to_dict() for token in self.tokens],
             "fills": [asdict(fill) for fill in self.fills],
-            "gaps": list(self.gaps),
+            "gaps": [gap.value for gap in self.gaps],
         }
 
 
@@ -214,7 +175,7 @@ class Assessment:
         turn: The user's turn as written.
         rewrite: The cleaned rewrite, the only text that may be searched; offsets of the rewrite refer to it.
         raw_rewrite: The rewriter's output as it came.
-        candidates: The readings of an ambiguous turn.
+        candidates: The meanings of an ambiguous turn.
         profile: What kind of rewriter was judged.
     """
 
@@ -237,12 +198,12 @@ class Assessment:
     def explain(self) -> str:
         """Plain sentences for a person: the verdict, each finding with its words, what was checked and what not."""
         lines = [_HEADLINES[self.verdict]]
-        lines += [sentence(v.fault.value, v.kind.value if v.kind else None, v.evidence) for v in self.violations]
-        lines += [_fill_sentence(fill) for fill in self.checked.fills]
+        lines += [violation.sentence for violation in self.violations]
+        lines += [fill.sentence for fill in self.checked.fills]
         if self.checked.tokens:
             kept = sorted({token.kind.value.replace("_", " ") for token in self.checked.tokens})
             lines.append(f"Checked: {', '.join(kept)}.")
-        lines += [_GAPS[gap] for gap in self.checked.gaps if gap in _GAPS]
+        lines += [gap.sentence for gap in self.checked.gaps]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -292,28 +253,8 @@ _HEADLINES = {
     Verdict.CHANGED: "The rewrite changes what the user asked.",
     Verdict.UNCERTAIN: "It is not certain that the rewrite keeps what the user asked.",
 }
-
-
 _SET_HEADLINES = {
     Verdict.PRESERVED: "The rewrites together keep what the user asked.",
     Verdict.CHANGED: "The rewrites change what the user asked.",
     Verdict.UNCERTAIN: "It is not certain that the rewrites together keep what the user asked.",
 }
-
-
-def _fill_sentence(fill: Fill) -> str:
-    what = f'"{fill.reference}"' if fill.reference else "What the turn leaves out"
-    return f'{what} was filled with "{fill.text}", said by the {fill.role} in message {fill.turn + 1} of the history.'
-
-
-def sentence(fault: str, kind: str | None, evidence: Sequence[Evidence]) -> str:
-    """One sentence that says what happened, with the words that show it."""
-    words = {
-        where: ", ".join(f'"{item.text}"' for item in evidence if item.where == where and item.text) or "(nothing)"
-        for where in ("turn", "rewrite")
-    }
-    anything = next((f'"{item.text}"' for item in evidence if item.text), "(nothing)")
-    template = _SENTENCES[fault]
-    if fault == "altered" and not any(item.where == "turn" for item in evidence):
-        template = "The {kind} {rewrite} is not what the user said."
-    return template.format(kind=KIND_NAMES.get(kind or "", "word"), any=anything, **words)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from rewriteguard.model.assessment import Assessment, Fault, Verdict
+from rewriteguard.model.assessment import Assessment
+from rewriteguard.model.rules import Fault, Verdict
 
 
 class Action(StrEnum):

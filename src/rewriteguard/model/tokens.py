@@ -91,15 +91,6 @@ class Evidence:
         return {"where": self.where, "text": self.text, "start": self.start, "end": self.end, "turn": self.turn}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What one rule found: the rule's name, the kind of token it is about, and the words that show it."""
-
-    rule: str
-    kind: Kind | None
-    evidence: tuple[Evidence, ...]
-
-
 def in_turn(token: ProtectedToken) -> Evidence:
     """A token of the turn as evidence."""
     return Evidence("turn", token.text, token.start, token.end)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rewriteguard.errors import PolicyError
-from rewriteguard.model.assessment import Assessment, Fault, Profile, SetAssessment, Verdict
+from rewriteguard.model.assessment import Assessment, Profile, SetAssessment
 from rewriteguard.model.decision import Action, Decision, Origin, Reason, WeightedQuery
+from rewriteguard.model.rules import Fault, Verdict
 from rewriteguard.policy.classes import Release, RequestClass, check_classes
 from rewriteguard.policy.weights import COMPLETE, DEPENDENT, Weights, rows_from
 

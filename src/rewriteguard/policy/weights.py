@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rewriteguard.errors import PolicyError
-from rewriteguard.model.assessment import Verdict
+from rewriteguard.model.rules import Verdict
 
 
 @dataclass(frozen=True, slots=True)

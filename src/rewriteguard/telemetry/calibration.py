@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from rewriteguard.errors import InputError
-from rewriteguard.model.assessment import Verdict
+from rewriteguard.model.rules import Verdict
 
 Counts = Sequence[Sequence[int]]
 

@@ -14,8 +14,8 @@ from typing import Any, Self
 
 from rewriteguard.errors import HistoryError, InputError, RewriteGuardError
 from rewriteguard.model import arguments
-from rewriteguard.model.assessment import Verdict
 from rewriteguard.model.conversation import Conversation, text_from
+from rewriteguard.model.rules import Verdict
 from rewriteguard.telemetry.calibration import Calibration, calibration_of
 from rewriteguard.telemetry.content import REDACTION_FAILED, Capture, Content, as_json
 from rewriteguard.telemetry.log import history_of, whole

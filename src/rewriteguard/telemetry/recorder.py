@@ -13,9 +13,10 @@ from uuid import uuid4
 from opentelemetry import context as otel_context
 
 from rewriteguard.model import arguments
-from rewriteguard.model.assessment import Profile, Verdict
+from rewriteguard.model.assessment import Profile
 from rewriteguard.model.conversation import Conversation, text_from
 from rewriteguard.model.decision import Decision, Reason
+from rewriteguard.model.rules import Verdict
 from rewriteguard.telemetry import names
 from rewriteguard.telemetry._contain import contained, log, warn_once
 from rewriteguard.telemetry.content import Capture, content_from, encodable

@@ -10,13 +10,14 @@ from threading import Lock
 from cachetools import LRUCache, cached
 
 from rewriteguard.check.foreign.literals import folded, literals_of
-from rewriteguard.check.foreign.words import Unit, missing, new, units_of
+from rewriteguard.check.foreign.words import Piece, missing, new, units_of
 from rewriteguard.extract.base import Facts
 from rewriteguard.filters.beside import Filtered
 from rewriteguard.language.names import is_typo
 from rewriteguard.language.normal import normalise
-from rewriteguard.model.assessment import Comparison, Pair
-from rewriteguard.model.tokens import Evidence, Finding, Kind, ProtectedToken, in_rewrite, in_turn
+from rewriteguard.model.assessment import Comparison, Pair, Violation
+from rewriteguard.model.rules import Fault, Rule
+from rewriteguard.model.tokens import Evidence, Kind, ProtectedToken, in_rewrite, in_turn
 from rewriteguard.reading.text import Past, Reading
 
 _NUMBERS = frozenset({Kind.TIME, Kind.QUANTITY, Kind.VERSION})
@@ -31,16 +32,7 @@ class Foreign:
 
     text: str
     literals: tuple[ProtectedToken, ...]
-    units: tuple[Unit, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reviewed:
-    """What a check found: the comparison, the findings, and whether the turn needs the conversation."""
-
-    comparison: Comparison
-    findings: tuple[Finding, ...]
-    dependent: bool
+    units: tuple[Piece, ...]
 
 
 def review(
@@ -52,27 +44,17 @@ def review(
     filtered: Filtered,
     *,
     may_carry: bool,
-) -> Reviewed:
-    """What a rewrite kept of a turn, and which of its words cannot be judged.
-
-    Args:
-        turn: The user's turn.
-        rewrite: The cleaned rewrite, in the same language.
-        past: The messages before the turn.
-        language: What `language_of` says of the turn.
-        facts: User-given names of one thing.
-        filtered: What a structured filter beside the rewrite carries.
-        may_carry: Whether the rewriter may take anything over from the history.
-    """
+) -> tuple[Comparison, tuple[Violation, ...], bool]:
+    """What a rewrite kept of a turn, what is wrong with it, and whether the turn needs the conversation."""
     ours, theirs = read(turn.text, language), read(rewrite.text, language)
     said = [read(reading.text, language) for reading in past.readings]
     lost = missing(ours.units, theirs.units)
     added = new(theirs.units, [ours.units, *(item.units for item in said)])
     comparison = _compare(ours, theirs, past, said, facts, filtered)
-    findings = [*_literal_findings(comparison, lost, added, may_carry)]
+    violations = [*_literal_violations(comparison, lost, added, may_carry)]
     if lost or added:
-        findings.append(_unjudged(turn.text, rewrite.text, lost, added))
-    return Reviewed(comparison, tuple(findings), bool(past.messages) and (bool(lost) or _is_few(ours)))
+        violations.append(_unjudged(turn.text, rewrite.text, lost, added))
+    return comparison, tuple(violations), bool(past.messages) and (bool(lost) or _is_few(ours))
 
 
 def is_short(text: str, language: str) -> bool:
@@ -175,16 +157,17 @@ def _source(
     token: ProtectedToken, past: Past, said: Sequence[Foreign], equivalents: Mapping[str, frozenset[str]]
 ) -> int | None:
     """The index of the latest message that says the same; None where none does."""
-    for message, item in zip(reversed(past.messages), reversed(said), strict=True):
-        known = any(_is_same(t, token, frozenset()) for t in item.literals)
-        if known or _is_written(token, item, equivalents):
-            return message.index
-    return None
+    latest = zip(reversed(past.messages), reversed(said), strict=True)
+    return next((message.index for message, item in latest if _says(item, token, equivalents)), None)
 
 
-def _literal_findings(
-    comparison: Comparison, lost: Sequence[Unit], added: Sequence[Unit], may_carry: bool
-) -> Iterable[Finding]:
+def _says(item: Foreign, token: ProtectedToken, equivalents: Mapping[str, frozenset[str]]) -> bool:
+    return any(_is_same(t, token, frozenset()) for t in item.literals) or _is_written(token, item, equivalents)
+
+
+def _literal_violations(
+    comparison: Comparison, lost: Sequence[Piece], added: Sequence[Piece], may_carry: bool
+) -> Iterable[Violation]:
     """Literals lost, altered or from nowhere; not those that words of the other text may spell out."""
     numbers = any(pair.ours.kind in _NUMBERS for pair in (*comparison.kept, *comparison.altered))
     gone = (*comparison.dropped, *(pair.ours for pair in comparison.altered))
@@ -192,18 +175,18 @@ def _literal_findings(
     acronym = any(_begins(t, added) for t in gone) or any(_begins(t, lost) for t in come)
     for token in comparison.dropped:
         if not ((added and _is_small(token)) or (acronym and token.kind is Kind.ENTITY)):
-            yield Finding(f"dropped.{token.kind.value}", token.kind, (in_turn(token),))
+            yield Violation(Rule.of(Fault.DROPPED, token.kind), token.kind, (in_turn(token),))
     for pair in comparison.altered:
         if pair.theirs is not None and not (acronym and pair.ours.kind is Kind.ENTITY):
             evidence = (in_turn(pair.ours), in_rewrite(pair.theirs))
-            yield Finding(f"altered.{pair.ours.kind.value}", pair.ours.kind, evidence)
+            yield Violation(Rule.of(Fault.ALTERED, pair.ours.kind), pair.ours.kind, evidence)
     for token in (*comparison.invented, *(() if may_carry else comparison.carried)):
         number = token.kind is Kind.QUANTITY and bool(lost) and not numbers
         if not (number or (acronym and token.kind is Kind.ENTITY)):
-            yield Finding(f"invented.{token.kind.value}", token.kind, (in_rewrite(token),))
+            yield Violation(Rule.of(Fault.INVENTED, token.kind), token.kind, (in_rewrite(token),))
 
 
-def _begins(token: ProtectedToken, words: Sequence[Unit]) -> bool:
+def _begins(token: ProtectedToken, words: Sequence[Piece]) -> bool:
     """True for an acronym whose letters begin these words: TVA, "taxe sur la valeur ajoutée"; EE, "Estados"."""
     initials = iter([unit.plain[0] for unit in words if unit.plain])
     letters = re.sub(r"(.)\1", r"\1", token.text.casefold())
@@ -214,7 +197,7 @@ def _is_small(token: ProtectedToken) -> bool:
     return token.kind is Kind.QUANTITY and token.value.isdecimal() and int(token.value) <= _SPELLED
 
 
-def _unjudged(turn: str, rewrite: str, lost: Sequence[Unit], added: Sequence[Unit]) -> Finding:
+def _unjudged(turn: str, rewrite: str, lost: Sequence[Piece], added: Sequence[Piece]) -> Violation:
     """The words that went and the words from nowhere, of which nobody can tell here what they say."""
     sides = (("turn", turn, lost), ("rewrite", rewrite, added))
     evidence = tuple(
@@ -222,10 +205,10 @@ def _unjudged(turn: str, rewrite: str, lost: Sequence[Unit], added: Sequence[Uni
         for where, text, units in sides
         for start, end in _runs(units, text)
     )
-    return Finding("not_checked.language", None, evidence)
+    return Violation(Rule.NOT_CHECKED_LANGUAGE, None, evidence)
 
 
-def _runs(units: Sequence[Unit], text: str) -> list[tuple[int, int]]:
+def _runs(units: Sequence[Piece], text: str) -> list[tuple[int, int]]:
     """Spans of units that stand side by side."""
     spans: list[tuple[int, int]] = []
     for unit in units:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from types import MappingProxyType
 from typing import Any
 
 from dateparser.data.date_translation_data import de, es, fr, it, ja, ko, nl, pt, ru, zh
@@ -26,11 +25,9 @@ _SHORTEST = 5  # letters of a weekday's name that stands alone; shorter ones are
 _NOT_DAYS = frozenset({"terça", "quarta", "quinta", "sexta", "segunda"})  # ordinals as well
 _DIGITS = {c: i for i, c in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2}
 _TENS = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
-NUMERALS = "".join((*_DIGITS, *_TENS))
-"""The characters of Chinese and Japanese numerals."""
+_NUMERALS = "".join((*_DIGITS, *_TENS))
 Found = tuple[Kind, str] | None
-_FLAGS = re.VERBOSE | re.IGNORECASE
-_CJK = rf"(?: \d{{1,4}} | [{NUMERALS}]{{1,4}} )"
+_CJK = rf"(?: \d{{1,4}} | [{_NUMERALS}]{{1,4}} )"
 _COUNTED = "日月天年时時点點分人名个個回次周週岁歳枚本台泊号晚张張円元折件页頁층"
 _ORDINAL = r"\d | 番目 | [つ個人回]目 | 번째 | [ºª°]"  # the second one is named instead
 _SCALES = {"千": 1_000, "万": 10_000, "萬": 10_000, "億": 10**8, "亿": 10**8, "만": 10_000, "억": 10**8}
@@ -40,6 +37,7 @@ _LONGEST_ACRONYM = 5  # letters; longer words in capitals are said aloud: "URGEN
 _HEADLINE_WORDS = 4  # fewer may all be names
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NEAR = r"(?: (?:er|º|°|ª|\.)? \s (?:de\s|d')? )"
+_OF_YEAR = r"\s (?:de[l]?\s)? (?P<year>[12]\d{3}) (?!\d)"
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]{2,40} (?: -[A-Za-z\u00c0-\u024f]{1,40} ){0,3}", re.VERBOSE)
 
 
@@ -53,16 +51,18 @@ def _calendar_names(modules: dict[str, Any], keys: tuple[str, ...], shortest: in
     }
 
 
-# A month counts only beside a day or a year, so that three letters are enough; the languages do not disagree on them.
-MONTHS = MappingProxyType({name: number + 1 for name, number in _calendar_names(_LATIN, _MONTHS, 3).items()})
-"""Number of each month, by its name in folded case."""
+def _any_of(names: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, names), key=lambda name: (-len(name), name)))
 
 
-WEEKDAYS = MappingProxyType(_calendar_names(_LATIN, _WEEKDAYS, _SHORTEST) | _calendar_names(_EAST, _WEEKDAYS, 2))
-"""Number of each weekday, Monday 0, by its name in folded case."""
+# Numbers by names in folded case; months from 1, Monday 0. A month counts only beside a day or a year, so that three
+# letters are enough; the languages do not disagree on them.
+_MONTH_OF = {name: number + 1 for name, number in _calendar_names(_LATIN, _MONTHS, 3).items()}
+_WEEKDAY_OF = _calendar_names(_LATIN, _WEEKDAYS, _SHORTEST) | _calendar_names(_EAST, _WEEKDAYS, 2)
+_MONTH, _WEEKDAY = _any_of(_MONTH_OF), _any_of(_WEEKDAY_OF)
 
 
-def number_of(numeral: str) -> int:
+def _number_of(numeral: str) -> int:
     """The number of digits or of a Chinese or Japanese numeral: 14, 十四 and 一四 are fourteen."""
     if numeral.isdecimal():
         return int(numeral)
@@ -77,19 +77,8 @@ def number_of(numeral: str) -> int:
     return total + section + digit
 
 
-_MONTH = "|".join(sorted(MONTHS, key=lambda name: (-len(name), name)))
-
-
-_WEEKDAY = "|".join(sorted((re.escape(name) for name in WEEKDAYS), key=lambda name: (-len(name), name)))
-
-
 def literals_of(text: str, language: str) -> tuple[ProtectedToken, ...]:
-    """The literals of `text` in reading order; offsets are code points of it.
-
-    Args:
-        text: A text in its normal form.
-        language: What `language_of` says; capitals make names in some languages only.
-    """
+    """The literals of a text in its normal form, in reading order; capitals make names in some languages only."""
     taken = bytearray(len(text))
     found: list[ProtectedToken] = []
     for pattern, value in _RULES:
@@ -117,9 +106,9 @@ def _bare(character: str) -> str:
 def _date(m: re.Match[str]) -> Found:
     parts = m.groupdict()
     name = (parts.get("name") or "").casefold()
-    month = MONTHS[name] if name else number_of(parts["month"]) if parts.get("month") else None
-    day = number_of(parts["day"]) if parts.get("day") else None
-    year = number_of(parts["year"]) if parts.get("year") else None
+    month = _MONTH_OF[name] if name else _number_of(parts["month"]) if parts.get("month") else None
+    day = _number_of(parts["day"]) if parts.get("day") else None
+    year = _number_of(parts["year"]) if parts.get("year") else None
     if month is None or not 1 <= month <= 12 or not 1 <= (day or 1) <= 31 or (year or 1000) < 1000:
         return None
     return Kind.TIME, f"{year or '-'}-{month:02}" + (f"-{day:02}" if day else "")
@@ -139,7 +128,7 @@ def _clock(m: re.Match[str]) -> Found:
 
 
 def _weekday(m: re.Match[str]) -> Found:
-    return Kind.TIME, f"weekday:{WEEKDAYS[m[0].casefold()]}"
+    return Kind.TIME, f"weekday:{_WEEKDAY_OF[m[0].casefold()]}"
 
 
 def _year(m: re.Match[str]) -> Found:
@@ -184,63 +173,45 @@ def _readings(digits: str) -> list[str]:
 
 
 def _counted(m: re.Match[str]) -> Found:
-    number = number_of(m["numeral"])
+    number = _number_of(m["numeral"])
     return None if number == 1 and m["counter"] in "个個" else (Kind.QUANTITY, str(number))  # 一个: an article
 
 
-_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Found]], ...] = (
-    (re.compile(r"(?: https?:// | www\. ) [!-~]{3,200} | [\w.+-]{1,64}@[\w.-]{3,64}", _FLAGS), _address),
+# What says a literal, in VERBOSE patterns without regard to case, those first that take words away from later ones.
+_GRAMMAR: tuple[tuple[str, Callable[[re.Match[str]], Found]], ...] = (
+    (r"(?: https?:// | www\. ) [!-~]{3,200} | [\w.+-]{1,64}@[\w.-]{3,64}", _address),
     (
-        re.compile(
-            rf"(?P<year>{_CJK}) \s? [年년] \s? (?P<month>{_CJK}) \s? [月월] (?: \s? (?P<day>{_CJK}) \s? [日号號일] )?",
-            _FLAGS,
-        ),
+        rf"(?P<year>{_CJK}) \s? [年년] \s? (?P<month>{_CJK}) \s? [月월] (?: \s? (?P<day>{_CJK}) \s? [日号號일] )?",
         _date,
     ),
-    (re.compile(rf"(?P<month>{_CJK}) \s? [月월] \s? (?P<day>{_CJK}) \s? [日号號일]", _FLAGS), _date),
-    (re.compile(r"(?<![\w.-]) (?P<year>[12]\d{3})([-/.])(?P<month>\d\d?)\2(?P<day>\d\d?) (?![\d-])", _FLAGS), _date),
-    (re.compile(r"(?<![\w./-]) (?P<day>\d\d?)([-/.])(?P<month>\d\d?)\2(?P<year>[12]\d{3}) (?![\d-])", _FLAGS), _date),
-    (re.compile(r"(?<![\w./-]) (?P<day>\d\d?)\.(?P<month>\d\d?)\. (?!\d)", _FLAGS), _date),
+    (rf"(?P<month>{_CJK}) \s? [月월] \s? (?P<day>{_CJK}) \s? [日号號일]", _date),
+    (r"(?<![\w.-]) (?P<year>[12]\d{3})([-/.])(?P<month>\d\d?)\2(?P<day>\d\d?) (?![\d-])", _date),
+    (r"(?<![\w./-]) (?P<day>\d\d?)([-/.])(?P<month>\d\d?)\2(?P<year>[12]\d{3}) (?![\d-])", _date),
+    (r"(?<![\w./-]) (?P<day>\d\d?)\.(?P<month>\d\d?)\. (?!\d)", _date),
+    (rf"(?<![\w.]) (?P<day>\d\d?) {_NEAR} (?P<name>{_MONTH})\b \.? (?: {_OF_YEAR} )?", _date),
+    (r"(?<![\w./-]) (?P<one>\d\d?)/(?P<other>\d\d?) (?![\w/])", _day_and_month),
+    (rf"\b (?P<name>{_MONTH})\b \.? {_OF_YEAR}", _date),
+    (r"(?<![\w.:]) (?P<hour>\d\d?) (?::|\s?h\s?|[时時点點]) (?P<minute>\d\d) (?![\d:])", _clock),
+    (r"(?<![\w.:]) (?P<hour>\d\d?)\.(?P<minute>\d\d) (?=\s?Uhr)", _clock),
+    (rf"(?<![^\W\u3040-\u30ff\u3400-\u9fff]) (?: {_WEEKDAY} ) (?![a-zà-ÿ])", _weekday),
     (
-        re.compile(
-            rf"""(?<![\w.]) (?P<day>\d\d?) {_NEAR} (?P<name>{_MONTH})\b \.?
-            (?: \s (?:de[l]?\s)? (?P<year>[12]\d{{3}}) (?!\d) )?""",
-            _FLAGS,
-        ),
-        _date,
-    ),
-    (re.compile(r"(?<![\w./-]) (?P<one>\d\d?)/(?P<other>\d\d?) (?![\w/])", _FLAGS), _day_and_month),
-    (re.compile(rf"\b (?P<name>{_MONTH})\b \.? \s (?:de[l]?\s)? (?P<year>[12]\d{{3}}) (?!\d)", _FLAGS), _date),
-    (re.compile(r"(?<![\w.:]) (?P<hour>\d\d?) (?::|\s?h\s?|[时時点點]) (?P<minute>\d\d) (?![\d:])", _FLAGS), _clock),
-    (re.compile(r"(?<![\w.:]) (?P<hour>\d\d?)\.(?P<minute>\d\d) (?=\s?Uhr)", _FLAGS), _clock),
-    (re.compile(rf"(?<![^\W\u3040-\u30ff\u3400-\u9fff]) (?: {_WEEKDAY} ) (?![a-zà-ÿ])", _FLAGS), _weekday),
-    (
-        re.compile(
-            r"(?<![A-Za-z0-9.,/-]) [A-Za-z0-9]{1,24} (?:[-_./][A-Za-z0-9]{1,24}){0,6} (?![A-Za-z0-9])",
-            re.VERBOSE,
-        ),
+        r"(?-i: (?<![A-Za-z0-9.,/-]) [A-Za-z0-9]{1,24} (?:[-_./][A-Za-z0-9]{1,24}){0,6} (?![A-Za-z0-9]) )",
         _code,
     ),
-    (re.compile(r"(?<![\d.,]) \d{1,5} (?:\.\d{1,5}){2,4} (?![\d,])", re.VERBOSE), _version),
-    (re.compile(r"(?<![\d.,$€£¥-]) (?P<year>(?:19|20)\d\d) (?! \d | [.,]\d | \s?[€$£%円元] )", _FLAGS), _year),
+    (r"(?<![\d.,]) \d{1,5} (?:\.\d{1,5}){2,4} (?![\d,])", _version),
+    (r"(?<![\d.,$€£¥-]) (?P<year>(?:19|20)\d\d) (?! \d | [.,]\d | \s?[€$£%円元] )", _year),
     (
-        re.compile(
-            rf"""(?<! \d | 第 )
-            (?P<digits> \d{{1,3}} (?:[ ']\d{{3}}){{1,4}} (?:[.,]\d{{1,4}})? (?!\d)
-            | \d{{1,15}} (?:[.,]\d{{1,9}}){{0,4}} )
-            (?! {_ORDINAL} ) (?P<scale> [{"".join(_SCALES)}] )?""",
-            re.VERBOSE,
-        ),
+        rf"""(?<! \d | 第 )
+        (?P<digits> \d{{1,3}} (?:[ ']\d{{3}}){{1,4}} (?:[.,]\d{{1,4}})? (?!\d) | \d{{1,15}} (?:[.,]\d{{1,9}}){{0,4}} )
+        (?! {_ORDINAL} ) (?P<scale> [{"".join(_SCALES)}] )?""",
         _number,
     ),
     (
-        re.compile(
-            rf"(?<! [第{NUMERALS}] ) (?P<numeral>[{NUMERALS}]{{1,6}}) (?! {_ORDINAL} ) (?= (?P<counter>[{_COUNTED}]) )",
-            re.VERBOSE,
-        ),
+        rf"(?<! [第{_NUMERALS}] ) (?P<numeral>[{_NUMERALS}]{{1,6}}) (?! {_ORDINAL} ) (?= (?P<counter>[{_COUNTED}]) )",
         _counted,
     ),
 )
+_RULES = tuple((re.compile(pattern, re.VERBOSE | re.IGNORECASE), value) for pattern, value in _GRAMMAR)
 
 
 def _names(text: str, language: str) -> Iterable[ProtectedToken]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 
-from rewriteguard.check.says import extends_name, source_of_words
-from rewriteguard.check.view import Change, Scene, new_words, run_evidence, unit_evidence
+from rewriteguard.check.rules.words import carried_words
+from rewriteguard.check.says import extends_name, latest_first, source_of_words
+from rewriteguard.check.view import Change, View, part_evidence, run_evidence
 from rewriteguard.extract import answer_type
 from rewriteguard.filters.beside import is_excluded
 from rewriteguard.language import lexicon
-from rewriteguard.language.words import END_MARKS, Word
+from rewriteguard.language.words import Word
+from rewriteguard.model.assessment import Violation
 from rewriteguard.model.conversation import Role
-from rewriteguard.model.tokens import LITERAL, Evidence, Finding, Kind, ProtectedToken, in_rewrite
+from rewriteguard.model.rules import Rule
+from rewriteguard.model.tokens import LITERAL, Evidence, Kind, ProtectedToken, in_rewrite
 from rewriteguard.reading.references import open_references
 from rewriteguard.reading.text import Past, Reading
 from rewriteguard.reading.vocabulary import is_content
@@ -30,84 +34,58 @@ _PILED = 2  # questions of a rewrite, and content words of one, from which a rep
 # Exchanges. 355 of the 714 names that people carry over in the first 600 turns of CANARD come from further back, so age
 # alone is no sign: it counts only where nothing in between names the thing or points back.
 _RECENT = 2
+_NARROWING_NOTHING = frozenset({"ADV", "INTJ"})  # "perhaps" and "really", where key words are made of a sentence
 
 
-def drift_findings(scene: Scene) -> Iterable[Finding]:
+def history_violations(view: View) -> Iterable[Violation]:
     """What was brought in: a noun in another's place, names and numbers, whole questions, codes nobody vouches for."""
-    yield from _replaced_topic(scene)
-    yield from _drifted(scene)
-    yield from _low_trust(scene)
+    yield from _replaced_topic(view)
+    yield from _drifted(view)
+    yield from _low_trust(view)
+    if not view.licence.carry:
+        yield from carried_words(view)
 
 
-def carried_word_findings(scene: Scene) -> Iterable[Finding]:
-    """Names and words of the history that the turn does not say, for a rewriter that may carry nothing.
-
-    One common word may be another word for one of the turn; a name is never one.
-    """
-    judged = [t for t in (*scene.comparison.carried, *scene.comparison.invented) if t.kind is not Kind.TOPIC]
-    words = [
-        w
-        for w in new_words(scene.rewrite, scene.turn)
-        if scene.past.vocabulary.holds(w) and not any(t.start < w.end and w.start < t.end for t in judged)
-    ]
-    names = [w for w in words if _is_named(w, scene.past)]
-    common = [w for w in words if w not in names]
-    for word in names:
-        yield Finding("invented.entity", Kind.ENTITY, (run_evidence("rewrite", scene.rewrite, [word]),))
-    rule = "invented.words" if len(common) > 1 else "invented.word"
-    yield from (Finding(rule, Kind.TOPIC, (run_evidence("rewrite", scene.rewrite, [word]),)) for word in common)
-
-
-def _is_named(word: Word, past: Past) -> bool:
-    """True where the history writes the word with a capital only, in a name, or as here inside a sentence."""
-    same = [(r, w) for r in past.readings for w in r.words if w.lower == word.lower]
-    if not same or not all(w.text[:1].isupper() for _, w in same):
-        return False
-    if all(any(t.kind is Kind.ENTITY and w in r.words_of(t) for t in r.tokens) for r, w in same):
-        return True
-    return word.text[:1].isupper() and any(w.i > 0 and r.words[w.i - 1].text not in END_MARKS for r, w in same)
-
-
-def _replaced_topic(scene: Scene) -> Iterable[Finding]:
+def _replaced_topic(view: View) -> Iterable[Violation]:
     """One word with another in its place, or left out, and every other word kept.
 
     A noun of the history in a noun's place of a complete turn rejects; a word from nowhere may be a synonym and hedges.
     """
-    changes = _changes(scene)
-    if not scene.dependent and changes and not any(change.new for change in changes):
-        lost = [w for change in changes for w in change.lost if _is_cut(scene, w)]
-        if lost:
-            yield Finding("dropped.cut", Kind.TOPIC, tuple(run_evidence("turn", scene.turn, [w]) for w in lost))
-    swaps = [swap for change in changes for swap in _swap(scene, change)]
-    if len(swaps) != 1 or len(scene.rewrite.content) > _SENTENCE or not (len(changes) == 1 or scene.dependent):
+    changes = _changes(view)
+    if not view.dependent and changes and not any(change.new for change in changes):
+        lost = [w for change in changes for w in change.lost if _is_cut(view, w)]
+        if lost and not (view.licence.terse and all(w.pos in _NARROWING_NOTHING for w in lost)):
+            yield Violation(Rule.DROPPED_CUT, Kind.TOPIC, tuple(run_evidence("turn", view.turn, [w]) for w in lost))
+    swaps = [swap for change in changes for swap in _swap(view, change)]
+    if len(swaps) != 1 or len(view.rewrite.content) > _SENTENCE or not (len(changes) == 1 or view.dependent):
         return
     lost, new = swaps[0]
     nouns = all(any(w.pos == "NOUN" for w in words) for words in (lost, new))
-    grounded = source_of_words(new, scene.past) is not None
-    evidence = run_evidence("turn", scene.turn, lost), run_evidence("rewrite", scene.rewrite, new)
-    if not scene.dependent:
-        yield Finding("altered.topic" if nouns and grounded else "altered.word", Kind.TOPIC, evidence)
-    elif scene.alignment.is_edit and not grounded:
-        yield Finding("altered.word", Kind.TOPIC, evidence)
+    grounded = source_of_words(new, view.past) is not None
+    evidence = run_evidence("turn", view.turn, lost), run_evidence("rewrite", view.rewrite, new)
+    if not view.dependent:
+        yield Violation(Rule.ALTERED_TOPIC if nouns and grounded else Rule.ALTERED_WORD, Kind.TOPIC, evidence)
+    elif view.alignment.is_edit and not grounded:
+        yield Violation(Rule.ALTERED_WORD, Kind.TOPIC, evidence)
 
 
-def _swap(scene: Scene, change: Change) -> Iterable[tuple[list[Word], list[Word]]]:
-    lost = [w for w in change.lost if _is_plain(w, scene.turn) and not scene.rewrite.vocabulary.supports(w)]
-    new = [w for w in change.new if _is_plain(w, scene.rewrite) and not scene.turn.vocabulary.supports(w)]
+def _swap(view: View, change: Change) -> Iterable[tuple[list[Word], list[Word]]]:
+    lost = [w for w in change.lost if _is_plain(w, view.turn) and not view.rewrite.vocabulary.supports(w)]
+    new = [w for w in change.new if _is_plain(w, view.rewrite) and not view.turn.vocabulary.supports(w)]
     if lost and new:
         yield lost, new
 
 
-def _changes(scene: Scene) -> list[Change]:
+def _changes(view: View) -> list[Change]:
     """Where turn and rewrite differ word by word and a content word takes part."""
-    return [c for c in scene.alignment.changes if any(map(is_content, c.lost)) or any(map(is_content, c.new))]
+    return [c for c in view.alignment.changes if any(map(is_content, c.lost)) or any(map(is_content, c.new))]
 
 
-def _is_cut(scene: Scene, word: Word) -> bool:
-    said = scene.rewrite.vocabulary.supports(word) or scene.beside.vocabulary.supports(word)
-    said = said or is_excluded([word], scene.turn, scene.beside)
+def _is_cut(view: View, word: Word) -> bool:
+    said = view.rewrite.vocabulary.supports(word) or view.beside.vocabulary.supports(word)
+    said = said or is_excluded([word], view.turn, view.beside)
     said = said or word.lower in answer_type.WORDS  # "when was the time that" asks no more than "when"
-    return is_content(word) and not said and scene.turn.regions.protects(word.i) and not _is_judged(word, scene.turn)
+    return is_content(word) and not said and view.turn.regions.protects(word.i) and not _is_judged(word, view.turn)
 
 
 def _is_plain(word: Word, reading: Reading) -> bool:
@@ -121,47 +99,43 @@ def _is_judged(word: Word, reading: Reading) -> bool:
     return any(t.kind is not Kind.TOPIC and t.start < word.end and word.start < t.end for t in reading.tokens)
 
 
-def _drifted(scene: Scene) -> Iterable[Finding]:
+def _drifted(view: View) -> Iterable[Violation]:
     """Names and numbers of the history in a turn that was complete, or from a topic that was left."""
-    for token in scene.comparison.carried:
-        if not scene.dependent and _is_foreign(scene, token):
-            yield Finding("drifted", token.kind, _with_source(token, scene.past))
+    for token in view.comparison.carried:
+        if not view.dependent and _is_foreign(view, token):
+            yield Violation(Rule.DRIFTED, token.kind, _with_source(token, view.past))
         elif (
             token.kind in _NAMED
             and token.value != "present"
-            and not extends_name(token, scene.turn, scene.rewrite)
-            and _is_stale(token, scene)
+            and not extends_name(token, view.turn, view.rewrite)
+            and _is_stale(token, view)
         ):
-            yield Finding("drifted.stale", token.kind, _with_source(token, scene.past))
-    if scene.turn.regions.units and not scene.turn.regions.asking and not scene.dependent:
-        new = new_words(scene.rewrite, scene.turn)
-        if new:
-            yield Finding("drifted.chat", Kind.TOPIC, (run_evidence("rewrite", scene.rewrite, new[:1]),))
-    yield from _piled_questions(scene)
+            yield Violation(Rule.DRIFTED_STALE, token.kind, _with_source(token, view.past))
+    if view.turn.regions.units and not view.turn.regions.asking and not view.dependent and view.new:
+        yield Violation(Rule.DRIFTED_CHAT, Kind.TOPIC, (run_evidence("rewrite", view.rewrite, view.new[:1]),))
+    yield from _piled_questions(view)
 
 
-def _is_foreign(scene: Scene, token: ProtectedToken) -> bool:
+def _is_foreign(view: View, token: ProtectedToken) -> bool:
     """True for what a complete question does not take from the conversation.
 
     A carried name alone is no sign (7 of 57 changed and 18 of 160 preserved rewrites of MTRAG and CAsT 2021 have
     one); a number, a period or another kind of answer is (4 and 0 of them), and so are names of two exchanges.
     """
-    own_name = any(t.kind is Kind.ENTITY for t in scene.turn.tokens)
+    own_name = any(t.kind is Kind.ENTITY for t in view.turn.tokens)
     if token.kind in (Kind.TIME, Kind.ANSWER_TYPE):
         return own_name
     if token.kind is Kind.ENTITY:
         names = [
-            t
-            for t in scene.comparison.carried
-            if t.kind is Kind.ENTITY and not extends_name(t, scene.turn, scene.rewrite)
+            t for t in view.comparison.carried if t.kind is Kind.ENTITY and not extends_name(t, view.turn, view.rewrite)
         ]
         return own_name and token in names and len({t.turn for t in names}) > 1
-    return (token.kind is Kind.QUANTITY and not _numbers_a_name(scene, token)) or _is_code(token)
+    return (token.kind is Kind.QUANTITY and not _numbers_a_name(view, token)) or _is_code(token)
 
 
-def _numbers_a_name(scene: Scene, token: ProtectedToken) -> bool:
+def _numbers_a_name(view: View, token: ProtectedToken) -> bool:
     """True for the number of "Orbit 15": a part of a name."""
-    before = [w for w in scene.rewrite.words if w.end <= token.start]
+    before = [w for w in view.rewrite.words if w.end <= token.start]
     return bool(before) and before[-1].text[:1].isupper() and before[-1].i > 0
 
 
@@ -170,45 +144,43 @@ def _is_code(token: ProtectedToken) -> bool:
     return token.kind is Kind.IDENTIFIER and token.text[0] not in "\"'\u201c\u2018"
 
 
-def _is_stale(token: ProtectedToken, scene: Scene) -> bool:
+def _is_stale(token: ProtectedToken, view: View) -> bool:
     """True where the last exchanges neither name the thing nor point back to anything."""
-    past = scene.past
+    past = view.past
     recent = past.recent(_RECENT)
     if len(recent.messages) == len(past.messages) or any(m.index == token.turn for m in recent.messages):
         return False
-    if any(recent.vocabulary.supports(w) for w in scene.rewrite.words_of(token) if is_content(w)):
+    if any(recent.vocabulary.supports(w) for w in view.rewrite.words_of(token) if is_content(w)):
         return False
     return not any(open_references(reading, past) for reading in recent.by(Role.USER).readings)
 
 
-def _piled_questions(scene: Scene) -> Iterable[Finding]:
+def _piled_questions(view: View) -> Iterable[Violation]:
     """Earlier questions of the user that stand whole beside the new one."""
-    units = scene.rewrite.regions.asking
+    units = view.rewrite.regions.asking
     if len(units) < _PILED:
         return
-    earlier = [{w.stem for w in reading.content} for reading in scene.past.by(Role.USER).readings]
-    own = {w.stem for w in scene.turn.content}
+    earlier = [{w.stem for w in reading.content} for reading in view.past.by(Role.USER).readings]
+    own = {w.stem for w in view.turn.content}
     for unit in units:
-        said = {w.stem for w in scene.rewrite.words[unit.first : unit.last] if is_content(w)}
+        said = {w.stem for w in view.rewrite.words[unit.first : unit.last] if is_content(w)}
         if len(said) >= _PILED and said in earlier and not said & own:
-            yield Finding("drifted.pile", Kind.TOPIC, (unit_evidence("rewrite", scene.rewrite, unit),))
+            yield Violation(Rule.DRIFTED_PILE, Kind.TOPIC, (part_evidence("rewrite", view.rewrite, unit),))
 
 
 def _with_source(token: ProtectedToken, past: Past) -> tuple[Evidence, ...]:
-    for message, reading in zip(past.messages, past.readings, strict=True):
-        if message.index == token.turn:
-            for theirs in reading.tokens:
-                if theirs.kind is token.kind and theirs.value == token.value:
-                    return (in_rewrite(token), Evidence("history", theirs.text, theirs.start, theirs.end, token.turn))
-    return (in_rewrite(token),)
+    sources = (r for m, r in latest_first(past) if m.index == token.turn)
+    alike = (t for reading in sources for t in reading.tokens if t.kind is token.kind and t.value == token.value)
+    said = (Evidence("history", t.text, t.start, t.end, token.turn) for t in alike)
+    return (in_rewrite(token), *islice(said, 1))
 
 
-def _low_trust(scene: Scene) -> Iterable[Finding]:
+def _low_trust(view: View) -> Iterable[Violation]:
     """Identifiers that no user said, carried into a rewrite whose turn does not ask for one."""
-    user = scene.past.by(Role.USER)
-    for token in scene.comparison.carried:
+    user = view.past.by(Role.USER)
+    for token in view.comparison.carried:
         said = any(t.value == token.value for r in user.readings for t in r.tokens) or token.text in " ".join(
             m.text for m in user.messages
         )
-        if _is_code(token) and not said and not _ASKS_FOR_IDENTIFIER.search(scene.turn.text):
-            yield Finding("low_trust", token.kind, _with_source(token, scene.past))
+        if _is_code(token) and not said and not _ASKS_FOR_IDENTIFIER.search(view.turn.text):
+            yield Violation(Rule.LOW_TRUST, token.kind, _with_source(token, view.past))

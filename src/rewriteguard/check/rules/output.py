@@ -6,11 +6,13 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from rewriteguard.check.view import language_of_turn
+from rewriteguard.check.view import View, language_of_turn, whole_evidence
 from rewriteguard.language import lexicon
 from rewriteguard.language.detect import are_apart, language_of
+from rewriteguard.model.assessment import Violation
 from rewriteguard.model.conversation import Role
-from rewriteguard.model.tokens import Evidence, Finding, Kind
+from rewriteguard.model.rules import Rule
+from rewriteguard.model.tokens import Evidence, Kind
 from rewriteguard.reading.text import Past, Reading
 from rewriteguard.reading.units import UnitKind
 from rewriteguard.reading.vocabulary import is_content
@@ -49,7 +51,37 @@ _DISGUISE = 2
 _REPEATED_SHARE = 0.9  # of the content words of an earlier question
 
 
-def syntax_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Finding]:
+def output_violations(view: View) -> Iterable[Violation]:
+    """What shows that a rewrite is no query of its own."""
+    return form_violations(view.turn, view.rewrite, view.past)
+
+
+def form_violations(turn: Reading, rewrite: Reading, past: Past, *, english: bool = True) -> Iterable[Violation]:
+    """The same; where it is not English, only what needs no English grammar."""
+    whole = (whole_evidence("rewrite", rewrite.text),)
+    if _runs_in_a_loop(rewrite):
+        yield Violation(Rule.MALFORMED_LOOP, None, whole)
+    span = _not_a_query(turn, rewrite, past)
+    if span is not None:
+        yield Violation(Rule.NOT_A_QUERY, None, (span,))
+    elif english and _states_an_answer(turn, rewrite):
+        yield Violation(Rule.NOT_A_QUERY_STATEMENT, None, whole)
+    elif english and _still_corrects(turn, rewrite):
+        yield Violation(Rule.NOT_A_QUERY_CORRECTION, None, whole)
+    elif english and _repeats_question(turn, rewrite, past):
+        yield Violation(Rule.NOT_A_QUERY_REPEATED, None, whole)
+    yield from _syntax(turn, rewrite, past)
+    said = (turn, *past.readings)
+    for word in () if rewrite.text.isascii() else rewrite.words:
+        if (_mixes_scripts(word.text) or _is_disguised(word.text, said)) and word.text not in turn.text:
+            evidence = (Evidence("rewrite", word.text, word.start, word.end),)
+            yield Violation(Rule.ALTERED_LOOKALIKE, Kind.ENTITY, evidence)
+    ours, theirs = language_of_turn(turn, past), language_of(rewrite.text)
+    if are_apart(ours, theirs) and _has_new_words(turn, rewrite, past):
+        yield Violation(Rule.LANGUAGE, None, whole)
+
+
+def _syntax(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Violation]:
     """Operators, filters, wildcards, links and addresses that stand neither in the turn nor in what a user said."""
     if not (_SIGNS.search(rewrite.text) or any(word in rewrite.text for word in _WORDS)):
         return
@@ -58,30 +90,7 @@ def syntax_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Fin
     for match in _SYNTAX.finditer(rewrite.text):
         words = match["operator"] and f" {match['operator'].casefold()} "
         if match[0] not in said and not (words and words in spoken):  # capitals of a spoken "or" are the writer's style
-            yield Finding("low_trust.syntax", Kind.IDENTIFIER, (Evidence("rewrite", match[0], *match.span()),))
-
-
-def form_findings(turn: Reading, rewrite: Reading, past: Past) -> Iterable[Finding]:
-    """What shows that a rewrite is no query of its own."""
-    if _runs_in_a_loop(rewrite):
-        yield Finding("malformed.loop", None, (_whole(rewrite),))
-    span = _not_a_query(turn, rewrite, past)
-    if span is not None:
-        yield Finding("not_a_query", None, (span,))
-    elif _states_an_answer(turn, rewrite):
-        yield Finding("not_a_query.statement", None, (_whole(rewrite),))
-    elif _still_corrects(turn, rewrite):
-        yield Finding("not_a_query.correction", None, (_whole(rewrite),))
-    elif _repeats_question(turn, rewrite, past):
-        yield Finding("not_a_query.repeated", None, (_whole(rewrite),))
-    yield from syntax_findings(turn, rewrite, past)
-    said = (turn, *past.readings)
-    for word in () if rewrite.text.isascii() else rewrite.words:
-        if (_mixes_scripts(word.text) or _is_disguised(word.text, said)) and word.text not in turn.text:
-            yield Finding("altered.lookalike", Kind.ENTITY, (Evidence("rewrite", word.text, word.start, word.end),))
-    ours, theirs = language_of_turn(turn, past), language_of(rewrite.text)
-    if are_apart(ours, theirs) and _has_new_words(turn, rewrite, past):
-        yield Finding("language", None, (_whole(rewrite),))
+            yield Violation(Rule.LOW_TRUST_SYNTAX, Kind.IDENTIFIER, (Evidence("rewrite", match[0], *match.span()),))
 
 
 def _mixes_scripts(text: str) -> bool:
@@ -106,10 +115,6 @@ def _has_new_words(turn: Reading, rewrite: Reading, past: Past) -> bool:
     return any(not any(vocabulary.supports(w) for vocabulary in said) for w in rewrite.content)
 
 
-def _whole(rewrite: Reading) -> Evidence:
-    return Evidence("rewrite", rewrite.text, 0, len(rewrite.text))
-
-
 def _runs_in_a_loop(rewrite: Reading) -> bool:
     lowers = [w.lower for w in rewrite.words]
     return len(lowers) >= _LOOP_WORDS and len(set(lowers)) < _LOOP_SHARE * len(lowers)
@@ -132,7 +137,7 @@ def _not_a_query(turn: Reading, rewrite: Reading, past: Past) -> Evidence | None
             if said not in ours and not any(said in message.text.casefold() for message in past.messages):
                 return Evidence("rewrite", rewrite.text[: behind[0].end], 0, behind[0].end)
     if theirs.strip(" .!\"'") in _NOTHING and theirs != ours:
-        return _whole(rewrite)
+        return whole_evidence("rewrite", rewrite.text)
     for phrase in _ASKS_BACK_INSIDE:
         start = theirs.find(phrase)
         if start >= 0 and phrase not in ours:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rewriteguard.check.says import source_of_words
-from rewriteguard.check.view import Scene, lower_of, new_words, phrases_of, reference_evidence, run_evidence
+from rewriteguard.check.view import View, lower_of, part_evidence, phrases_of, run_evidence, whole_evidence
 from rewriteguard.language import lexicon
 from rewriteguard.language.words import Word, find_words
-from rewriteguard.model.assessment import Fill
+from rewriteguard.model.assessment import Fill, Violation
 from rewriteguard.model.conversation import Message, Role
-from rewriteguard.model.tokens import Evidence, Finding, Kind
+from rewriteguard.model.rules import Rule
+from rewriteguard.model.tokens import Evidence, Kind
 from rewriteguard.reading.references import Pointer, Reference, open_references, ordinal_of
 from rewriteguard.reading.text import Past, Reading
 from rewriteguard.reading.vocabulary import Vocabulary, is_content
@@ -28,53 +29,49 @@ _ARTICLES = lexicon.words("words", "articles")
 _BULLET = re.compile(r"^[ \t]{0,8}[-*\u2022][ \t]+(?P<item>\S[^\n]{0,200})$", re.MULTILINE)
 
 
-def fill_findings(scene: Scene, readings: Sequence[str]) -> Iterable[Finding]:
-    """References left open, filled with one of several things, or with the wrong item of a list.
-
-    Args:
-        scene: Turn, rewrite and history.
-        readings: The equal antecedents that `candidates` found.
-    """
-    yield from _unresolved(scene)
-    yield from _filled_from_nowhere(scene)
-    yield from _ambiguous_set(scene)
-    yield from _wrong_item(scene)
-    if readings:
-        pointing = next(r for r in scene.references if r.pointer is Pointer.SINGULAR)
-        chosen = (re.search(re.escape(reading), scene.rewrite.text, re.IGNORECASE) for reading in readings)
+def reference_violations(view: View) -> Iterable[Violation]:
+    """References left open, filled with one of several things, or with the wrong item of a list."""
+    yield from _unresolved(view)
+    yield from _filled_from_nowhere(view)
+    yield from _ambiguous_set(view)
+    yield from _wrong_item(view)
+    meanings = meanings_of(view)
+    pointing = _singular(view)
+    if meanings and pointing is not None:
+        chosen = (re.search(re.escape(meaning), view.rewrite.text, re.IGNORECASE) for meaning in meanings)
         picked = tuple(Evidence("rewrite", m.group(), m.start(), m.end()) for m in chosen if m)
-        yield Finding("ambiguous.candidates", None, (reference_evidence("turn", scene.turn, pointing), *picked))
+        yield Violation(Rule.AMBIGUOUS_CANDIDATES, None, (part_evidence("turn", view.turn, pointing), *picked))
 
 
-def fills_of(scene: Scene) -> Iterable[Fill]:
+def _singular(view: View) -> Reference | None:
+    return next((r for r in view.references if r.pointer is Pointer.SINGULAR), None)
+
+
+def fills_of(view: View) -> Iterable[Fill]:
     """What fills each reference, with the history item that said it; an ellipsis has no words of its own."""
-    if not scene.dependent:
+    if not view.dependent:
         return
-    references = [r for r in scene.references if r.first < r.last] or list(scene.references)
-    for reference, phrase in zip(references, phrases_of(new_words(scene.rewrite, scene.turn)), strict=False):
-        words = run_evidence("rewrite", scene.rewrite, phrase).text
-        message = _speaker(words, scene.past) or _supporter(phrase, scene.past)
+    references = [r for r in view.references if r.first < r.last] or list(view.references)
+    for reference, phrase in zip(references, phrases_of(view.new), strict=False):
+        words = run_evidence("rewrite", view.rewrite, phrase).text
+        message = _speaker(words, view.past) or _supporter(phrase, view.past)
         if message is None:
             continue
-        pointing = reference_evidence("turn", scene.turn, reference).text if reference.first < reference.last else ""
+        pointing = part_evidence("turn", view.turn, reference).text if reference.first < reference.last else ""
         start, end = find_words(words, message.text) or (None, None)
         yield Fill(pointing, words, message.index, message.role.value, start, end)
 
 
-def candidates(scene: Scene) -> tuple[str, ...]:
+def meanings_of(view: View) -> tuple[str, ...]:
     """Two equal antecedents of a singular reference, of which the rewrite keeps one; empty otherwise."""
-    if not any(r.pointer is Pointer.SINGULAR for r in scene.references):
-        return ()
-    pair = _pair(scene, named=True)
-    if not pair:
-        return ()
-    named = [_names_item(scene.rewrite.vocabulary, item, pair) for item in pair]
+    pair = _pair(view, named=True) if _singular(view) is not None else ()
+    named = [_names_item(view.rewrite.vocabulary, item, pair) for item in pair]
     return tuple(" ".join(w.text for w in item) for item in pair) if sum(named) == 1 else ()
 
 
-def _pair(scene: Scene, *, named: bool) -> tuple[tuple[Word, ...], ...]:
+def _pair(view: View, *, named: bool) -> tuple[tuple[Word, ...], ...]:
     """The two things that the last exchange put side by side, names only or any; empty where there are none."""
-    last = (scene.past.last(role) for role in (Role.USER, Role.ASSISTANT))
+    last = (view.past.last(role) for role in (Role.USER, Role.ASSISTANT))
     return next((pair for pair in (_coordinated(reading, named) for reading in last if reading) if pair), ())
 
 
@@ -139,36 +136,33 @@ def _supporter(phrase: Sequence[Word], past: Past) -> Message | None:
     return next((m for m in past.messages if m.index == source), None)
 
 
-def _unresolved(scene: Scene) -> Iterable[Finding]:
+def _unresolved(view: View) -> Iterable[Violation]:
     """References that the rewrite left as open as they were: nothing of the conversation was put in."""
-    grounded = any(scene.past.vocabulary.supports(w) for w in new_words(scene.rewrite, scene.turn))
-    if not scene.past.messages or grounded:
+    if not view.past.messages or view.is_grounded:
         return
-    regions = scene.turn.regions
-    ours = {_pointing(scene.turn, r) for r in scene.references if r.pointer in OPEN and regions.protects(r.first)}
-    for theirs in open_references(scene.rewrite, scene.past):
-        if theirs.pointer in OPEN and _pointing(scene.rewrite, theirs) in ours:
-            yield Finding("unresolved", None, (reference_evidence("rewrite", scene.rewrite, theirs),))
+    regions = view.turn.regions
+    ours = {_pointing(view.turn, r) for r in view.references if r.pointer in OPEN and regions.protects(r.first)}
+    for theirs in open_references(view.rewrite, view.past):
+        if theirs.pointer in OPEN and _pointing(view.rewrite, theirs) in ours:
+            yield Violation(Rule.UNRESOLVED, None, (part_evidence("rewrite", view.rewrite, theirs),))
             return
-    named = any(t.kind is Kind.ENTITY for t in scene.turn.tokens)
-    if not named and any(r.pointer is Pointer.ELLIPSIS for r in scene.references):
-        yield Finding("unresolved", None, (Evidence("turn", scene.turn.text, 0, len(scene.turn.text)),))
+    named = any(t.kind is Kind.ENTITY for t in view.turn.tokens)
+    if not named and any(r.pointer is Pointer.ELLIPSIS for r in view.references):
+        yield Violation(Rule.UNRESOLVED, None, (whole_evidence("turn", view.turn.text),))
 
 
-def _filled_from_nowhere(scene: Scene) -> Iterable[Finding]:
+def _filled_from_nowhere(view: View) -> Iterable[Violation]:
     """A pointing word gone, and nouns in its place of which neither turn nor history says one."""
-    pointing = [r for r in scene.references if r.pointer in OPEN and scene.turn.regions.protects(r.first)]
-    gone = [r for r in pointing if r.last - r.first == 1 and not _still_points(scene, r)]
-    new = new_words(scene.rewrite, scene.turn)
-    nouns = [w for w in new if w.pos in {"NOUN", "PROPN"}]
-    grounded = any(scene.past.vocabulary.supports(w) for w in new)
-    if scene.past.messages and gone and nouns and not grounded and scene.alignment.is_edit:
-        evidence = reference_evidence("turn", scene.turn, gone[0]), run_evidence("rewrite", scene.rewrite, nouns[:1])
-        yield Finding("invented.fill", Kind.TOPIC, evidence)
+    pointing = [r for r in view.references if r.pointer in OPEN and view.turn.regions.protects(r.first)]
+    gone = [r for r in pointing if r.last - r.first == 1 and not _still_points(view, r)]
+    nouns = [w for w in view.new if w.pos in {"NOUN", "PROPN"}]
+    if view.past.messages and gone and nouns and not view.is_grounded and view.alignment.is_edit:
+        evidence = part_evidence("turn", view.turn, gone[0]), run_evidence("rewrite", view.rewrite, nouns[:1])
+        yield Violation(Rule.INVENTED_FILL, Kind.TOPIC, evidence)
 
 
-def _still_points(scene: Scene, reference: Reference) -> bool:
-    return any(w.lower == lower_of(scene.turn, reference) for w in scene.rewrite.words)
+def _still_points(view: View, reference: Reference) -> bool:
+    return any(w.lower == lower_of(view.turn, reference) for w in view.rewrite.words)
 
 
 def _pointing(reading: Reading, reference: Reference) -> str:
@@ -178,32 +172,32 @@ def _pointing(reading: Reading, reference: Reference) -> str:
     return lower_of(reading, reference).split()[0]
 
 
-def _ambiguous_set(scene: Scene) -> Iterable[Finding]:
+def _ambiguous_set(view: View) -> Iterable[Violation]:
     """A reference to several things whose word is gone, and one singular thing in its place."""
-    for reference in scene.references:
-        if reference.pointer is not Pointer.SET or lower_of(scene.turn, reference) in scene.rewrite.text.casefold():
+    for reference in view.references:
+        if reference.pointer is not Pointer.SET or lower_of(view.turn, reference) in view.rewrite.text.casefold():
             continue
-        new = new_words(scene.rewrite, scene.turn)
-        joined = any(w.lower in {"and", "or", "both"} for w in scene.rewrite.words) and len(new) > 1
+        new = view.new
+        joined = any(w.lower in {"and", "or", "both"} for w in view.rewrite.words) and len(new) > 1
         plural = any(w.tag == "NNS" for w in new)
         if new and not joined and not plural:
-            fill = run_evidence("rewrite", scene.rewrite, new)
-            yield Finding("ambiguous.set", None, (reference_evidence("turn", scene.turn, reference), fill))
+            fill = run_evidence("rewrite", view.rewrite, new)
+            yield Violation(Rule.AMBIGUOUS_SET, None, (part_evidence("turn", view.turn, reference), fill))
 
 
-def _wrong_item(scene: Scene) -> Iterable[Finding]:
+def _wrong_item(view: View) -> Iterable[Violation]:
     """An ordinal ("the first one") filled with another item of the last list than the one it counts."""
-    listed = scene.past.last(Role.ASSISTANT)
+    listed = view.past.last(Role.ASSISTANT)
     found = (pattern.finditer(listed.text) for pattern in (_ITEM, _BULLET)) if listed else ()
     items = next((group for group in ([m["item"].strip(" .;,*") for m in each] for each in found) if group), [])
-    items = items or [" ".join(w.text for w in item) for item in _pair(scene, named=False)]
-    for reference in scene.references:
-        number = ordinal_of(scene.turn, reference) if reference.pointer is Pointer.ORDINAL else 0
+    items = items or [" ".join(w.text for w in item) for item in _pair(view, named=False)]
+    for reference in view.references:
+        number = ordinal_of(view.turn, reference) if reference.pointer is Pointer.ORDINAL else 0
         if not number or not items or abs(number) > len(items):
             continue
         right = items[number - 1] if number > 0 else items[number]
-        spans = {item: re.search(re.escape(item), scene.rewrite.text, re.IGNORECASE) for item in items}
+        spans = {item: re.search(re.escape(item), view.rewrite.text, re.IGNORECASE) for item in items}
         other = next((m for item, m in spans.items() if m and item != right), None)
         if other is not None and not spans[right]:
             fill = Evidence("rewrite", other.group(), other.start(), other.end())
-            yield Finding("altered.item", Kind.ENTITY, (reference_evidence("turn", scene.turn, reference), fill))
+            yield Violation(Rule.ALTERED_ITEM, Kind.ENTITY, (part_evidence("turn", view.turn, reference), fill))

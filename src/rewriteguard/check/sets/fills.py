@@ -13,6 +13,11 @@ from rewriteguard.language.words import Word
 from rewriteguard.reading.references import open_references
 from rewriteguard.reading.text import Past, Reading
 
+_FILL = 3  # nouns; more are a paraphrase of the whole turn
+_ADVERBS = lexicon.words("reference", "places") | lexicon.words("reference", "times")
+_DEMONSTRATIVES, _PERIODS = (lexicon.words("reference", key) for key in ("demonstratives", "periods"))
+_NAMING = frozenset({"NOUN", "PROPN", "NUM", "ADJ"})
+
 
 def contradicting_fills(turn: Reading, past: Past, one: Member, other: Member) -> tuple[str, str] | None:
     """What two rewrites put in the place of one reference, where each names a thing that the other does not."""
@@ -65,11 +70,5 @@ def _apart(words: Sequence[Word], other: Member) -> list[Word]:
 
 def _phrase(member: Member, words: Sequence[Word], apart: Sequence[Word]) -> str:
     """The words around the first that tells the rewrite from the other one."""
-    run = next(phrase for phrase in phrases_of(words) if apart[0] in phrase)
+    run = next((phrase for phrase in phrases_of(words) if apart[0] in phrase), apart)
     return run_evidence("rewrite", member.reading, run).text
-
-
-_FILL = 3  # nouns; more are a paraphrase of the whole turn
-_ADVERBS = lexicon.words("reference", "places") | lexicon.words("reference", "times")
-_DEMONSTRATIVES, _PERIODS = (lexicon.words("reference", key) for key in ("demonstratives", "periods"))
-_NAMING = frozenset({"NOUN", "PROPN", "NUM", "ADJ"})

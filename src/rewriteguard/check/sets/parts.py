@@ -7,7 +7,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import combinations, pairwise
 
-from rewriteguard.check.rules.table import RULES
 from rewriteguard.check.says import is_paraphrased
 from rewriteguard.check.sets.together import Key, Member, key_of
 from rewriteguard.check.view import run_evidence
@@ -21,11 +20,15 @@ from rewriteguard.extract.comparison import (
 )
 from rewriteguard.language.stem import stem
 from rewriteguard.language.words import Word
-from rewriteguard.model.assessment import Fault, Violation
+from rewriteguard.model.assessment import Violation
+from rewriteguard.model.rules import Fault, Rule
 from rewriteguard.model.tokens import LITERAL, Kind, ProtectedToken
 from rewriteguard.reading.text import Reading
 from rewriteguard.reading.units import QUESTION_WORDS
 from rewriteguard.reading.vocabulary import is_content
+
+_JOINING = frozenset({"and", "or", ","})
+_EACH = frozenset({"both", "each", "every", "all"})
 
 
 def shared_out(turn: Reading, members: Sequence[Member], lost: AbstractSet[Key]) -> frozenset[Key]:
@@ -50,21 +53,18 @@ def unasked_questions(turn: Reading, members: Sequence[Member]) -> Iterable[Viol
     for first, last in pairwise([*starts, len(words)]):
         asked = [w for w in words[first:last] if is_content(w)]
         if asked and not any(_said(w, members) for w in asked):
-            yield _lost("question_lost", turn, words[first:last])
+            yield _lost(Rule.QUESTION_LOST, turn, words[first:last])
     for word in words:
         if word.dep == "conj" and word.pos == "NOUN" and not _said(word, members):
-            yield _lost("question_lost.half", turn, [word])
+            yield _lost(Rule.QUESTION_LOST_HALF, turn, [word])
 
 
 def _said(word: Word, members: Sequence[Member]) -> bool:
     return any(member.reading.vocabulary.supports(word) for member in members)
 
 
-def _lost(rule: str, turn: Reading, words: Sequence[Word]) -> Violation:
-    return Violation(Fault.QUESTION_LOST, None, RULES[rule].severity, (run_evidence("turn", turn, words),), rule)
-
-
-_JOINING = frozenset({"and", "or", ","})
+def _lost(rule: Rule, turn: Reading, words: Sequence[Word]) -> Violation:
+    return Violation(rule, None, (run_evidence("turn", turn, words),))
 
 
 def _asks_one_side(turn: Reading, one: Member, other: Member) -> bool:
@@ -139,20 +139,17 @@ def _measured_nouns(turn: Reading, token: ProtectedToken) -> Iterable[Word]:
 def without_measures(turn: Reading, member: Member) -> Member:
     """The rewrite, where what it asks of a side is not counted among the words from nowhere: "how many people live"."""
     told = frozenset(word for t in turn.tokens if t.kind is Kind.COMPARISON and is_graded(t) for word in measures(t))
-    piled = [v for v in member.assessment.violations if v.rule == "invented.words"]
+    piled = [v for v in member.assessment.violations if v.rule is Rule.INVENTED_WORDS]
     added = [v for v in piled if stem(v.evidence[0].text) not in told]
     if len(added) == len(piled) or len(added) > 1:
         return member
-    alone = RULES["invented.word"].severity
-    violations = tuple(
-        replace(v, rule="invented.word", severity=alone) if v in piled else v for v in member.assessment.violations
-    )
+    violations = tuple(replace(v, rule=Rule.INVENTED_WORD) if v in piled else v for v in member.assessment.violations)
     return replace(member, assessment=replace(member.assessment, violations=violations))
 
 
 def weighed(turn: Reading, violation: Violation) -> Violation:
     """The violation; a comparison that no rewrite makes is lost whatever the wording of each."""
-    if violation.kind is not Kind.COMPARISON or violation.rule != "dropped.reworded":
+    if violation.kind is not Kind.COMPARISON or violation.rule is not Rule.DROPPED_REWORDED:
         return violation
     key = key_of(violation)
     token = next((t for t in turn.tokens if _key(t) == key), None)
@@ -160,12 +157,8 @@ def weighed(turn: Reading, violation: Violation) -> Violation:
         return violation
     if not is_measured(token) and token.value.endswith("superlative"):
         return violation  # "the best way to" is a manner of speaking
-    rule = "dropped.comparison" if is_measured(token) else "dropped.unsaid"
-    return replace(violation, rule=rule, severity=RULES[rule].severity)
+    return replace(violation, rule=Rule.DROPPED_COMPARISON if is_measured(token) else Rule.DROPPED_UNSAID)
 
 
 def _is_each(token: ProtectedToken) -> bool:
     return token.kind is Kind.QUANTIFIER and token.value in _EACH
-
-
-_EACH = frozenset({"both", "each", "every", "all"})

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from rewriteguard.check.rules.table import RULES
 from rewriteguard.check.sets.fills import contradicting_fills
 from rewriteguard.check.sets.parts import shared_out, unasked_questions, weighed, without_measures
 from rewriteguard.check.sets.together import Key, Member, key_of, together
-from rewriteguard.model.assessment import Assessment, Fault, Profile, SetAssessment, Verdict, Violation
+from rewriteguard.model.assessment import Assessment, Profile, SetAssessment, Violation
+from rewriteguard.model.rules import Fault, Rule, Verdict, gravest
 from rewriteguard.model.tokens import LITERAL, Evidence, Kind
 from rewriteguard.reading.text import Past, Reading
 
-_RANK: dict[Verdict | None, int] = {Verdict.CHANGED: 0, Verdict.UNCERTAIN: 1, Verdict.PRESERVED: 2, None: 2}
+# What may be missing from one rewrite of the set.
+_MISSING = {
+    Profile.EXPAND: frozenset({Fault.DROPPED, Fault.QUESTION_LOST, Fault.UNRESOLVED}),
+    Profile.DECOMPOSE: frozenset({Fault.DROPPED, Fault.QUESTION_LOST, Fault.CORRECTION_LOST, Fault.AMBIGUOUS}),
+}
+_NAMED = LITERAL | {Kind.ENTITY}
 
 
 def assess_set(turn: Reading, past: Past, members: Sequence[Member], profile: Profile) -> SetAssessment:
@@ -28,7 +33,7 @@ def assess_set(turn: Reading, past: Past, members: Sequence[Member], profile: Pr
     if parts:
         members = [without_measures(turn, member) for member in members]
     lost = [tuple(v for v in m.assessment.violations if _may_miss(turn, m, v, profile)) for m in members]
-    hard = [_worst(v for v in m.assessment.violations if v not in lost[i]) for i, m in enumerate(members)]
+    hard = [gravest(v.rule.alone for v in m.assessment.violations if v not in lost[i]) for i, m in enumerate(members)]
     live = [i for i, verdict in enumerate(hard) if verdict is not Verdict.CHANGED] or list(range(len(members)))
     common = _common([lost[i] for i in live])
     unasked = list(unasked_questions(turn, members)) if parts else []
@@ -44,11 +49,11 @@ def assess_set(turn: Reading, past: Past, members: Sequence[Member], profile: Pr
     counted = [row for row in rows if not row.lost]
     for key in sorted(common | set(map(key_of, unasked)), key=str):
         alike = (row for row in rows if row.lost and key_of(row.violation) == key)
-        counted.append(min(alike, key=lambda row: _RANK[row.verdict]))
-    counted.sort(key=lambda row: _RANK[row.verdict])
-    verdict = counted[0].verdict if counted else Verdict.PRESERVED
+        counted.append(min(alike, key=lambda row: row.verdict.rank))
+    counted.sort(key=lambda row: row.verdict.rank)
+    verdict = gravest(row.verdict for row in counted)
     whole = together(found, [(row.place, row.violation) for row in counted], verdict, profile)
-    return _with_readings(turn, past, members, whole) if profile is Profile.CONDENSE else whole
+    return _with_meanings(turn, past, members, whole) if profile is Profile.CONDENSE else whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +69,9 @@ class _Row:
     @property
     def verdict(self) -> Verdict:
         """What it gives; a loss beside the original, which is searched too, no more than UNCERTAIN."""
-        alone = RULES[self.violation.rule].alone or Verdict.PRESERVED
+        alone = self.violation.rule.alone
         softened = self.lost and self.profile is Profile.EXPAND and alone is Verdict.CHANGED
         return Verdict.UNCERTAIN if softened else alone
-
-
-# What may be missing from one rewrite of the set.
-_MISSING = {
-    Profile.EXPAND: frozenset({Fault.DROPPED, Fault.QUESTION_LOST, Fault.UNRESOLVED}),
-    Profile.DECOMPOSE: frozenset({Fault.DROPPED, Fault.QUESTION_LOST, Fault.CORRECTION_LOST, Fault.AMBIGUOUS}),
-}
-
-
-_NAMED = LITERAL | {Kind.ENTITY}
 
 
 def _may_miss(turn: Reading, member: Member, violation: Violation, profile: Profile) -> bool:
@@ -92,12 +87,18 @@ def _may_miss(turn: Reading, member: Member, violation: Violation, profile: Prof
         own = {w.lower for w in turn.words}
         theirs = [part for e in violation.evidence if e.where == "rewrite" for part in e.text.casefold().split()]
         return bool(theirs) and own.issuperset(theirs)
-    renamed = violation.rule in ("altered.topic", "altered.word")
+    renamed = violation.rule in (Rule.ALTERED_TOPIC, Rule.ALTERED_WORD)
     if violation.kind is Kind.ANSWER_TYPE or renamed:
         return True
-    rejects = RULES[violation.rule].alone is Verdict.CHANGED and profile is Profile.EXPAND
-    turned = rejects and violation.kind is Kind.NEGATION and member.says_negated(violation)
+    rejects = violation.rule.alone is Verdict.CHANGED and profile is Profile.EXPAND
+    turned = rejects and violation.kind is Kind.NEGATION and _says_negated(member, violation)
     return violation.fault in _MISSING[profile] and not turned
+
+
+def _says_negated(member: Member, violation: Violation) -> bool:
+    """True where the word that a lost "not" stood at is still there, so that the query is turned round."""
+    lost = {t.start: t.value for t in member.assessment.comparison.dropped if t.kind is Kind.NEGATION}
+    return any(member.reading.vocabulary.holds_stem(lost[e.start]) for e in violation.evidence if e.start in lost)
 
 
 def _common(lost: Sequence[Sequence[Violation]]) -> frozenset[Key]:
@@ -106,19 +107,14 @@ def _common(lost: Sequence[Sequence[Violation]]) -> frozenset[Key]:
     return frozenset.intersection(*keys)
 
 
-def _worst(violations: Iterable[Violation]) -> Verdict | None:
-    return min((RULES[v.rule].alone for v in violations), key=_RANK.__getitem__, default=None)
-
-
 def _as_member(assessment: Assessment, rows: Sequence[_Row], profile: Profile) -> Assessment:
     """The finding about one rewrite as one of the set; what another sub-question asks is no fault of this one."""
     counted = [row for row in rows if not row.lost or row.common or profile is not Profile.DECOMPOSE]
-    verdict = min((row.verdict for row in counted), key=_RANK.__getitem__, default=Verdict.PRESERVED)
     violations = tuple(row.violation for row in counted)
-    return replace(assessment, verdict=verdict, violations=violations, profile=profile)
+    return replace(assessment, verdict=gravest(row.verdict for row in counted), violations=violations, profile=profile)
 
 
-def _with_readings(turn: Reading, past: Past, members: Sequence[Member], whole: SetAssessment) -> SetAssessment:
+def _with_meanings(turn: Reading, past: Past, members: Sequence[Member], whole: SetAssessment) -> SetAssessment:
     """The finding, where two rewrites fill one reference of the turn with different things: which is meant is open."""
     good = [m for m, a in zip(members, whole.assessments, strict=True) if a.verdict is not Verdict.CHANGED]
     pairs = (contradicting_fills(turn, past, a, b) for a, b in combinations(good, 2))
@@ -126,10 +122,10 @@ def _with_readings(turn: Reading, past: Past, members: Sequence[Member], whole: 
     if first is None:
         return whole
     evidence = tuple(Evidence("rewrite", t, whole.rewrite.find(t), whole.rewrite.find(t) + len(t)) for t in first)
-    open_ = Violation(Fault.AMBIGUOUS, None, RULES["ambiguous.fills"].severity, evidence, "ambiguous.fills")
-    rest = [v for v in whole.violations if RULES[v.rule].alone is Verdict.CHANGED]
-    others = [v for v in whole.violations if RULES[v.rule].alone is not Verdict.CHANGED]
-    verdict = whole.verdict if whole.verdict is Verdict.CHANGED else Verdict.UNCERTAIN
+    open_ = Violation(Rule.AMBIGUOUS_FILLS, None, evidence)
+    rest = [v for v in whole.violations if v.rule.alone is Verdict.CHANGED]
+    others = [v for v in whole.violations if v.rule.alone is not Verdict.CHANGED]
+    verdict = gravest((whole.verdict, Verdict.UNCERTAIN))
     unsure = tuple(
         replace(a, verdict=Verdict.UNCERTAIN, violations=(open_, *a.violations))
         if a.verdict is Verdict.PRESERVED else a

@@ -6,17 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rewriteguard.model.assessment import (
-    Assessment,
-    Checked,
-    Comparison,
-    Pair,
-    Profile,
-    SetAssessment,
-    Verdict,
-    Violation,
-)
-from rewriteguard.model.tokens import Kind, ProtectedToken
+from rewriteguard.model.assessment import Assessment, Checked, Comparison, Pair, Profile, SetAssessment, Violation
+from rewriteguard.model.rules import Verdict
+from rewriteguard.model.tokens import ProtectedToken
 from rewriteguard.reading.text import Reading
 
 Key = tuple[Any, ...]
@@ -30,11 +22,6 @@ class Member:
     assessment: Assessment
     reading: Reading
 
-    def says_negated(self, violation: Violation) -> bool:
-        """True where the word that a lost "not" stood at is still there, so that the query is turned round."""
-        lost = {t.start: t.value for t in self.assessment.comparison.dropped if t.kind is Kind.NEGATION}
-        return any(self.reading.vocabulary.holds_stem(lost[e.start]) for e in violation.evidence if e.start in lost)
-
 
 def key_of(violation: Violation) -> Key:
     """What was lost: the words of the turn, or else the fault."""
@@ -45,22 +32,20 @@ def key_of(violation: Violation) -> Key:
 def together(
     found: Sequence[Assessment], counted: Sequence[tuple[int, Violation]], verdict: Verdict, profile: Profile
 ) -> SetAssessment:
-    """The set as one assessment.
+    """The set as one assessment, given those of its rewrites, at least one.
 
-    Args:
-        found: The finding about each rewrite, at least one.
-        counted: What counts for the set, gravest first: the place of the rewrite, and the violation found in it.
-        verdict: The verdict on the set.
-        profile: What kind of rewriter wrote it.
+    `counted` is what counts for the set, gravest first: the place of the rewrite, and the violation found in it.
     """
     starts = [sum(len(a.rewrite) + 1 for a in found[:i]) for i in range(len(found))]
     return SetAssessment(
         verdict=verdict,
         violations=tuple(_moved_violation(v, starts[i]) for i, v in counted),
-        comparison=_union([_moved_comparison(a.comparison, start) for a, start in zip(found, starts, strict=True)]),
+        comparison=_union([_moved(a.comparison, start) for a, start in zip(found, starts, strict=True)]),
         dependent=any(a.dependent for a in found),
         checked=Checked(
-            tokens=tuple(sorted({t for a in found for t in a.checked.tokens}, key=lambda t: (t.start, t.kind))),
+            tokens=tuple(
+                sorted(dict.fromkeys(t for a in found for t in a.checked.tokens), key=lambda t: (t.start, t.kind))
+            ),
             fills=tuple(dict.fromkeys(fill for a in found for fill in a.checked.fills)),
             gaps=tuple(dict.fromkeys(gap for a in found for gap in a.checked.gaps)),
         ),
@@ -90,23 +75,23 @@ def _union(comparisons: Iterable[Comparison]) -> Comparison:
     )
 
 
-def _moved_comparison(comparison: Comparison, by: int) -> Comparison:
-    return Comparison(
-        kept=tuple(_moved_pair(pair, by) for pair in comparison.kept),
-        dropped=comparison.dropped,
-        altered=tuple(_moved_pair(pair, by) for pair in comparison.altered),
-        unsure=tuple(_moved_pair(pair, by) for pair in comparison.unsure),
-        invented=tuple(_moved_token(token, by) for token in comparison.invented),
-        carried=tuple(_moved_token(token, by) for token in comparison.carried),
+def _moved(comparison: Comparison, by: int) -> Comparison:
+    """The comparison with the tokens of the rewrite further behind."""
+
+    def token(old: ProtectedToken) -> ProtectedToken:
+        return replace(old, start=old.start + by, end=old.end + by)
+
+    def pairs(old: Sequence[Pair]) -> tuple[Pair, ...]:
+        return tuple(replace(pair, theirs=pair.theirs and token(pair.theirs)) for pair in old)
+
+    return replace(
+        comparison,
+        kept=pairs(comparison.kept),
+        altered=pairs(comparison.altered),
+        unsure=pairs(comparison.unsure),
+        invented=tuple(map(token, comparison.invented)),
+        carried=tuple(map(token, comparison.carried)),
     )
-
-
-def _moved_pair(pair: Pair, by: int) -> Pair:
-    return pair if pair.theirs is None else replace(pair, theirs=_moved_token(pair.theirs, by))
-
-
-def _moved_token(token: ProtectedToken, by: int) -> ProtectedToken:
-    return replace(token, start=token.start + by, end=token.end + by)
 
 
 def _moved_violation(violation: Violation, by: int) -> Violation:

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from rewriteguard.audit.log import LineError, read_object
-from rewriteguard.check.rules.table import RULES
 from rewriteguard.evaluation.cases.case import Case, Constraint, Contract
 from rewriteguard.evaluation.cases.rows import row_of
 from rewriteguard.evaluation.errors import CaseError, ConditionsError
-from rewriteguard.model.assessment import Fault, Severity
+from rewriteguard.model.rules import Fault, Rule, Severity
 
 if TYPE_CHECKING:
     import os
@@ -60,7 +59,7 @@ def _constraints(tokens: Iterable[ProtectedToken]) -> Iterator[Constraint]:
         key = token.kind, token.text.casefold()
         if key not in seen:
             seen.add(key)
-            critical = RULES[f"{Fault.DROPPED}.{token.kind}"].severity is Severity.CRITICAL
+            critical = Rule.of(Fault.DROPPED, token.kind).severity is Severity.CRITICAL
             yield Constraint(token.kind, token.text, critical)
 
 

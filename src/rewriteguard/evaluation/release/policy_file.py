@@ -10,7 +10,7 @@ from typing import Any
 from rewriteguard.errors import InputError
 from rewriteguard.evaluation.release.release import ReleaseDecision
 from rewriteguard.evaluation.release.rules import Rules
-from rewriteguard.model.assessment import Verdict
+from rewriteguard.model.rules import Verdict
 from rewriteguard.policy.classes import REST, Predicate, RequestClass
 from rewriteguard.policy.policy import Policy
 

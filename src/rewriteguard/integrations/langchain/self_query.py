@@ -38,8 +38,9 @@ from rewriteguard.filters.tree import Branch, Node, fields_of, read_tree
 from rewriteguard.guard.guard import Guard
 from rewriteguard.integrations._host import HostKeywords, read
 from rewriteguard.model import arguments
-from rewriteguard.model.assessment import Profile, Verdict
+from rewriteguard.model.assessment import Profile
 from rewriteguard.model.conversation import Conversation
+from rewriteguard.model.rules import Verdict
 from rewriteguard.retrieve.decider import default_guard, today_in_utc
 from rewriteguard.telemetry import Telemetry, default_telemetry
 

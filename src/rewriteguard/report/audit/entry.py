@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewriteguard.audit.log import moment_of
 from rewriteguard.language.words import find_words
-from rewriteguard.model.assessment import Severity, Verdict
+from rewriteguard.model.rules import Severity, Verdict
 from rewriteguard.model.tokens import Kind
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from markupsafe import Markup
 
 from rewriteguard.evaluation.figure import share
 from rewriteguard.evaluation.vocabulary import UnknownWords
-from rewriteguard.model.assessment import KIND_NAMES, Verdict
+from rewriteguard.model.assessment import KIND_NAMES
+from rewriteguard.model.rules import Verdict
 from rewriteguard.report.render import inert_json, write_page
 
 if TYPE_CHECKING:
