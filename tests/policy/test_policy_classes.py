@@ -576,7 +576,7 @@ toml_values = st.recursive(
 
 
 @pytest.mark.parametrize(("load", "error"), [(Policy.load, PolicyError), (Rules.load, RulesError)])
-@settings(suppress_health_check=[HealthCheck.differing_executors], max_examples=150)
+@settings(suppress_health_check=[HealthCheck.differing_executors], max_examples=150, deadline=None)
 @given(table=st.dictionaries(st.sampled_from(KEYS), toml_values, max_size=5))
 def test_whatever_a_file_says_it_is_read_or_named(tmp_path_factory, load, error, table):
     path = tmp_path_factory.getbasetemp() / "any.toml"
