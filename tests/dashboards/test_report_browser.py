@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rewriteguard.audit.log import Tally, read_lines
-from rewriteguard.audit.run import find
+from rewriteguard.audit import Tally, find, read_lines
 from rewriteguard.cli import app
 from rewriteguard.report.audit.entry import Entry, entry_of
 from rewriteguard.report.audit.page import Page

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from fakes import probe
 from rewriteguard import (
     Action,
+    Conversation,
     Guard,
     GuardedSearch,
     Kind,
@@ -90,14 +91,15 @@ def search(searched):
     ],
 )
 def test_traits_of_a_turn(guard, turn, history, traits):
-    found = guard.traits(turn, history)
+    found = guard._traits(Conversation.read(turn, history))
     got = {"kinds": {kind.value for kind in found.kinds} - {"answer_type"}, "dependent": found.dependent}
     got |= {"language": found.language, "words": found.words}
     assert {key: got[key] for key in traits} == traits
 
 
 def test_filler_is_in_no_class(guard):
-    assert Kind.NEGATION not in guard.traits("No, thanks. Which routes run in winter?", HISTORY).kinds
+    turn = Conversation.read("No, thanks. Which routes run in winter?", HISTORY)
+    assert Kind.NEGATION not in guard._traits(turn).kinds
 
 
 TRAITS = Traits(frozenset({Kind.TIME, Kind.NEGATION}), dependent=True, language="en", words=5)
@@ -576,7 +578,7 @@ toml_values = st.recursive(
 
 
 @pytest.mark.parametrize(("load", "error"), [(Policy.load, PolicyError), (Rules.load, RulesError)])
-@settings(suppress_health_check=[HealthCheck.differing_executors], max_examples=150)
+@settings(suppress_health_check=[HealthCheck.differing_executors], max_examples=150, deadline=None)
 @given(table=st.dictionaries(st.sampled_from(KEYS), toml_values, max_size=5))
 def test_whatever_a_file_says_it_is_read_or_named(tmp_path_factory, load, error, table):
     path = tmp_path_factory.getbasetemp() / "any.toml"

@@ -21,7 +21,8 @@ from statsmodels.stats.proportion import proportion_confint
 from typer.testing import CliRunner, Result
 
 from rewriteguard import Guard
-from rewriteguard.audit.log import Line, Tally, moment_of, read_row
+from rewriteguard.audit.log import Line, moment_of, read_row
+from rewriteguard.audit.run import Tally
 from rewriteguard.cli import app
 from rewriteguard.evaluation.figure import share
 from rewriteguard.evaluation.vocabulary import UnknownWords, words_of

@@ -8,8 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from rewriteguard.audit.log import Line, LineError, Tally, Triple, read_lines, read_log, read_row
-from rewriteguard.audit.run import Part, find
+from rewriteguard.audit.log import Line, LineError, Triple, read_lines, read_log, read_row
+from rewriteguard.audit.run import Part, Tally, find
 
 if TYPE_CHECKING:
     from rewriteguard.audit.arrow import RESULT_SCHEMA, check_record_batches, check_table

@@ -1,12 +1,11 @@
-"""Reads logged rewrites, a `TripleLog`'s and its answers among them, and counts what the guard found in them."""
+"""What a line of a log holds: a rewrite with its conversation, or the answer to one; a `TripleLog`'s among them."""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,71 +18,12 @@ from rewriteguard.telemetry.content import REDACTION_FAILED
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from rewriteguard.model.assessment import Assessment
-
-
+HUMAN = "human"
 _LATEST = 1e11  # seconds since 1970, in the year 5138: larger numbers are milliseconds
 _YEARS = range(1971, 2200)  # in which a row can have been asked; 1970 is a clock that was never set
 _UNDATED = datetime.min.replace(tzinfo=UTC)
-HUMAN = "human"
 _log = logging.getLogger("rewriteguard")
-
-
-def moment_of(text: str | None) -> datetime | None:
-    """The moment in UTC of a date and time as ISO 8601 writes them, or of seconds or milliseconds since 1970.
-
-    None for what is no moment: no finding needs it, so that the row is read all the same. Without a zone it is in UTC.
-    """
-    if text is None:
-        return None
-    # Numbers come first: ISO 8601 also has forms of digits alone, and reads a date of long ago or of the far future in
-    # some milliseconds. Its forms of the years that count are no numbers of these years.
-    return _within_years(_of_number, text) or _within_years(_of_iso, text)
-
-
-def _within_years(read: Callable[[str], datetime], text: str) -> datetime | None:
-    try:
-        moment = read(text)
-    except (ValueError, OverflowError, OSError):
-        return None
-    return moment if moment.year in _YEARS else None
-
-
-def _of_number(text: str) -> datetime:
-    number = float(text)
-    return datetime.fromtimestamp(number / 1000 if number > _LATEST else number, UTC)
-
-
-def _of_iso(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def is_answer(row: Mapping[str, Any]) -> bool:
-    """Whether a line holds the answer to a turn that stands on another line."""
-    return "id" in row and "answer" in row and row.keys().isdisjoint(("original", "turn", "rewrite", "verdict"))
-
-
-def identity_in(row: Mapping[str, Any]) -> str | None:
-    """The `id` of a row where that is text or a number; None for all else, which joins nothing."""
-    identity = row.get("id")
-    return str(identity) if isinstance(identity, str | int | float) and not isinstance(identity, bool) else None
-
-
-def latest_answers(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The answer to each id: of several the one of the latest `timestamp`, else the one that is read last."""
-    found: dict[str, tuple[datetime, Any]] = {}
-    for row in rows:
-        identity = identity_in(row)
-        if identity is None or not is_answer(row):
-            continue
-        timestamp = row.get("timestamp")
-        moment = moment_of(None if timestamp is None else str(timestamp)) or _UNDATED
-        if identity not in found or moment >= found[identity][0]:
-            found[identity] = moment, row["answer"]
-    return {identity: answer for identity, (_, answer) in found.items()}
 
 
 class LineError(RewriteGuardError, ValueError):
@@ -130,73 +70,6 @@ class Line:
     file: int = 0
 
 
-@dataclass(slots=True)
-class Tally:
-    """What was counted over a log; all counts are rows, a row with two faults counts under both.
-
-    Attributes:
-        verdicts: By what the guard says now.
-        faults: By fault.
-        kinds: By kind of token that a finding is about.
-        without_rewrite: Those that hold no rewrite.
-        unreadable: Those that cannot be read.
-        logged: Those that were checked and have a verdict of their own in the log.
-        otherwise: Those of them whose own verdict is another one.
-        cut: Those that were checked with a part of their history, since the log holds no more.
-    """
-
-    verdicts: Counter[str] = field(default_factory=Counter)
-    faults: Counter[str] = field(default_factory=Counter)
-    kinds: Counter[str] = field(default_factory=Counter)
-    without_rewrite: int = 0
-    unreadable: int = 0
-    logged: int = 0
-    otherwise: int = 0
-    cut: int = 0
-
-    @property
-    def checked(self) -> int:
-        """The number of rows that got a verdict."""
-        return self.verdicts.total()
-
-    def remarks(self) -> list[str]:
-        """Sentences that say how far the findings are those of the log; none where they are, or it has none."""
-        found = []
-        if self.otherwise:
-            found.append(
-                f"{_rows_are(self.otherwise)} judged otherwise now, of {self.logged:,} with a verdict in the log."
-            )
-        if self.cut:
-            found.append(
-                f"{_rows_are(self.cut)} judged by the last messages alone: the log holds no more of the history."
-            )
-        return found
-
-    def add(self, triple: Triple, assessment: Assessment) -> None:
-        """Counts one finding."""
-        self.logged += triple.logged is not None
-        self.otherwise += triple.logged not in (None, assessment.verdict)
-        self.cut += triple.is_cut
-        self.verdicts[assessment.verdict.value] += 1
-        self.faults.update(sorted({violation.fault.value for violation in assessment.violations}))
-        self.kinds.update(sorted({violation.kind.value for violation in assessment.violations if violation.kind}))
-
-    def merge(self, other: Tally) -> None:
-        """Counts what was counted over another part of the log."""
-        self.verdicts.update(other.verdicts)
-        self.faults.update(other.faults)
-        self.kinds.update(other.kinds)
-        self.without_rewrite += other.without_rewrite
-        self.unreadable += other.unreadable
-        self.logged += other.logged
-        self.otherwise += other.otherwise
-        self.cut += other.cut
-
-
-def _rows_are(count: int) -> str:
-    return f"{count:,} row{' is' if count == 1 else 's are'}"
-
-
 def read_lines(lines: Iterable[bytes], systems: Sequence[str] = (), file: int = 0) -> Iterator[Line]:
     """The lines of a JSONL log in their order, each once for every system.
 
@@ -218,25 +91,6 @@ def read_lines(lines: Iterable[bytes], systems: Sequence[str] = (), file: int = 
         except (LineError, HistoryError) as error:
             read = [Line(number, error=str(error), file=file)]
         yield from read
-
-
-def read_log(*paths: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
-    """The lines of triple logs in their order as they were written, each with the `answer` of the same id.
-
-    The files are read twice, and the answers are held meanwhile. `answer` is None where none was logged; where several
-    were, that of the latest `timestamp` counts, in whatever file it stands. A line that cannot be read is left out and
-    told as a warning: at most the last one of a file whose process was killed.
-
-    Raises:
-        OSError: A file cannot be read.
-    """
-    answers = latest_answers(row for _, row in _rows(paths) if not isinstance(row, LineError))
-    for place, row in _rows(paths):
-        if isinstance(row, LineError):
-            _log.warning("%s: %s", place, row)
-        elif not is_answer(row):
-            identity = identity_in(row)
-            yield {"answer": None if identity is None else answers.get(identity), **row}
 
 
 def read_row(row: Mapping[str, Any], system: str | None = None) -> Triple | None:
@@ -335,6 +189,25 @@ def _profile(row: Mapping[str, Any]) -> Profile:
     return Profile(name)
 
 
+def read_log(*paths: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+    """The lines of triple logs in their order as they were written, each with the `answer` of the same id.
+
+    The files are read twice, and the answers are held meanwhile. `answer` is None where none was logged; where several
+    were, that of the latest `timestamp` counts, in whatever file it stands. A line that cannot be read is left out and
+    told as a warning: at most the last one of a file whose process was killed.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    answers = latest_answers(row for _, row in _rows(paths) if not isinstance(row, LineError))
+    for place, row in _rows(paths):
+        if isinstance(row, LineError):
+            _log.warning("%s: %s", place, row)
+        elif not is_answer(row):
+            identity = identity_in(row)
+            yield {"answer": None if identity is None else answers.get(identity), **row}
+
+
 def _rows(paths: Iterable[str | os.PathLike[str]]) -> Iterator[tuple[str, dict[str, Any] | LineError]]:
     """Each line's place and what it holds."""
     for path in paths:
@@ -349,6 +222,31 @@ def _read(raw: bytes) -> dict[str, Any] | LineError:
         return read_object(raw)
     except LineError as error:
         return error
+
+
+def is_answer(row: Mapping[str, Any]) -> bool:
+    """Whether a line holds the answer to a turn that stands on another line."""
+    return "id" in row and "answer" in row and row.keys().isdisjoint(("original", "turn", "rewrite", "verdict"))
+
+
+def identity_in(row: Mapping[str, Any]) -> str | None:
+    """The `id` of a row where that is text or a number; None for all else, which joins nothing."""
+    identity = row.get("id")
+    return str(identity) if isinstance(identity, str | int | float) and not isinstance(identity, bool) else None
+
+
+def latest_answers(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The answer to each id: of several the one of the latest `timestamp`, else the one that is read last."""
+    found: dict[str, tuple[datetime, Any]] = {}
+    for row in rows:
+        identity = identity_in(row)
+        if identity is None or not is_answer(row):
+            continue
+        timestamp = row.get("timestamp")
+        moment = moment_of(None if timestamp is None else str(timestamp)) or _UNDATED
+        if identity not in found or moment >= found[identity][0]:
+            found[identity] = moment, row["answer"]
+    return {identity: answer for identity, (_, answer) in found.items()}
 
 
 def read_object(raw: bytes, made: Callable[[list[tuple[str, Any]]], Any] | None = None) -> dict[str, Any]:
@@ -394,3 +292,33 @@ def json_type(value: Any) -> str:
     """What JSON calls a value of this type, for a message: "an object", "a list", "text" ..."""
     names = {dict: "an object", list: "a list", str: "text", bool: "a truth value", type(None): "null"}
     return names.get(type(value), "a number")
+
+
+def moment_of(text: str | None) -> datetime | None:
+    """The moment in UTC of a date and time as ISO 8601 writes them, or of seconds or milliseconds since 1970.
+
+    None for what is no moment: no finding needs it, so that the row is read all the same. Without a zone it is in UTC.
+    """
+    if text is None:
+        return None
+    # Numbers come first: ISO 8601 also has forms of digits alone, and reads a date of long ago or of the far future in
+    # some milliseconds. Its forms of the years that count are no numbers of these years.
+    return _within_years(_of_number, text) or _within_years(_of_iso, text)
+
+
+def _within_years(read: Callable[[str], datetime], text: str) -> datetime | None:
+    try:
+        moment = read(text)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return moment if moment.year in _YEARS else None
+
+
+def _of_number(text: str) -> datetime:
+    number = float(text)
+    return datetime.fromtimestamp(number / 1000 if number > _LATEST else number, UTC)
+
+
+def _of_iso(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

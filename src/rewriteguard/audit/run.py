@@ -1,12 +1,12 @@
-"""Checks the lines of a log, in this process or in several; what comes out is the same."""
+"""Checks the lines of a log, in this process or in several, and counts; what comes out is the same."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections import deque
+from collections import Counter, deque
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from itertools import islice
 from multiprocessing import get_context, parent_process
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import rewriteguard
-from rewriteguard.audit.log import Line, Tally, Triple
+from rewriteguard.audit.log import Line, Triple
 from rewriteguard.guard.batch import Row
 from rewriteguard.model.conversation import Role
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
-    from rewriteguard.audit.log import Triple
     from rewriteguard.guard.guard import Guard
     from rewriteguard.model.assessment import Assessment
 
@@ -32,6 +31,63 @@ if TYPE_CHECKING:
 _PART = 32  # lines of each process that are read at once: less than a second of work
 _AHEAD = 3  # parts that are given out before the first is waited for, so that no process waits and few lines are held
 _LARGEST_SHARE = 1.25  # of an even share: conversations that all begin alike would go to one process
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted over a log; all counts are rows, a row with two faults counts under both.
+
+    Attributes:
+        verdicts: By what the guard says now.
+        faults: By fault.
+        kinds: By kind of token that a finding is about.
+        without_rewrite: Those that hold no rewrite.
+        unreadable: Those that cannot be read.
+        logged: Those that were checked and have a verdict of their own in the log.
+        otherwise: Those of them whose own verdict is another one.
+        cut: Those that were checked with a part of their history, since the log holds no more.
+    """
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    without_rewrite: int = 0
+    unreadable: int = 0
+    logged: int = 0
+    otherwise: int = 0
+    cut: int = 0
+
+    @property
+    def checked(self) -> int:
+        """The number of rows that got a verdict."""
+        return self.verdicts.total()
+
+    def remarks(self) -> list[str]:
+        """Sentences that say how far the findings are those of the log; none where they are, or it has none."""
+        found = []
+        if self.otherwise:
+            found.append(
+                f"{_rows_are(self.otherwise)} judged otherwise now, of {self.logged:,} with a verdict in the log."
+            )
+        if self.cut:
+            found.append(
+                f"{_rows_are(self.cut)} judged by the last messages alone: the log holds no more of the history."
+            )
+        return found
+
+    def add(self, triple: Triple, assessment: Assessment) -> None:
+        """Counts one finding."""
+        self.logged += triple.logged is not None
+        self.otherwise += triple.logged not in (None, assessment.verdict)
+        self.cut += triple.is_cut
+        self.verdicts[assessment.verdict.value] += 1
+        self.faults.update(sorted({violation.fault.value for violation in assessment.violations}))
+        self.kinds.update(sorted({violation.kind.value for violation in assessment.violations if violation.kind}))
+
+    def merge(self, other: Tally) -> None:
+        """Counts what was counted over another part of the log."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +120,10 @@ def find(lines: Iterable[Line], jobs: int = 1, view: View | None = None) -> Gene
         guard = rewriteguard.Guard()
         return (_checked(part, view, guard) for part in _parts(lines, _PART))
     return _in_processes(lines, jobs, view)
+
+
+def _rows_are(count: int) -> str:
+    return f"{count:,} row{' is' if count == 1 else 's are'}"
 
 
 def _in_processes(lines: Iterable[Line], jobs: int, view: View | None) -> Generator[Part, None, None]:

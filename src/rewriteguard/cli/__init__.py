@@ -1,11 +1,13 @@
-"""The command line, `rewriteguard check | audit | cases | evaluate | demo`: one module for each group of commands."""
+"""The command line, `rewriteguard check | audit | cases | evaluate | demo`: a module for each group of commands."""
 
 from __future__ import annotations
 
+import importlib
+
 import typer
 
-from rewriteguard.cli import audit, cases, check, demo, evaluate
-from rewriteguard.cli.console import printable
+from rewriteguard.cli import audit, cases, check, evaluate
+from rewriteguard.cli.console import OUT, fail, printable
 
 __all__ = ["app", "main", "printable"]
 
@@ -17,9 +19,19 @@ def _root() -> None:
     """Checks that the query a model rewrote still asks what the user asked."""
 
 
-for _command in (check.check, audit.audit, evaluate.evaluate, demo.demo):
+for _command in (check.check, audit.audit, evaluate.evaluate):
     app.command()(_command)
 app.add_typer(cases.app, name="cases")
+
+
+@app.command()
+def demo() -> None:
+    """Runs a conversation through a rewriter that makes mistakes: unguarded, guarded and without rewriting."""
+    try:
+        module = importlib.import_module("rewriteguard.demo.run")
+    except ModuleNotFoundError as error:
+        fail(f"the demo needs {error.name}; run: pip install 'rewriteguard[demo]'")
+    module.run(OUT)
 
 
 def main() -> None:

@@ -14,9 +14,8 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from rewriteguard.audit.log import Tally, read_lines
+from rewriteguard.audit import Tally, find, read_lines
 from rewriteguard.audit.replacing import replacing
-from rewriteguard.audit.run import find
 from rewriteguard.cli.console import ERR, OUT, VERDICT_STYLE, check_targets, fail, json_text, printable
 from rewriteguard.errors import RewriteGuardError
 from rewriteguard.report.audit.entry import entry_of

@@ -15,14 +15,13 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
+import rewriteguard
+from rewriteguard import evaluation
 from rewriteguard.cli.console import ERR, OUT, day_of, fail, printable
 from rewriteguard.errors import RewriteGuardError
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
-    from rewriteguard.evaluation.cases.case import Case
-    from rewriteguard.evaluation.evaluating import Evaluation
+    from rewriteguard.evaluation import Case, Evaluation
 
 NOT_ACCEPTED = 1
 CRASHED = 3
@@ -72,31 +71,28 @@ def evaluate(
 
     Exit code: 0 every class is released as the rules ask, 1 not, 2 wrong usage, 3 the run broke off by another error.
     """
-    tools = _tools()
+    run, page, text = _loaded()
     try:
-        known = tools.cases.read_cases(*cases)
+        known = evaluation.read_cases(*cases)
         if contracts is not None:
-            tools.freeze.check_frozen(known, contracts)
-        release_rules = tools.rules.Rules.shipped() if rules is None else tools.rules.Rules.load(rules)
+            evaluation.check_frozen(known, contracts)
         settings: dict[str, Any] = {
-            "policy": None if policy is None else tools.policy.Policy.load(policy),
-            "guard": _guard(tools, guard),
+            "rules": evaluation.Rules.shipped() if rules is None else evaluation.Rules.load(rules),
+            "policy": None if policy is None else rewriteguard.Policy.load(policy),
+            "guard": _guard(guard),
+            "out": out,
+            "k": k,
             "budget": budget,
             "scope": _named("--scope", scope),
             "answer": _named("--answer", answer),
             "judge": _named("--judge", judge),
             "id_key": id_key,
             "fingerprint": fingerprint,
+            "reference_date": day_of(reference_date),
             "seed": seed,
         }
-        found = _run(
-            tools,
-            known,
-            _search(tools, corpus, search),
-            _rewriters(rewriter or [], known),
-            {"rules": release_rules, "out": out, "k": k, "reference_date": day_of(reference_date), **settings},
-        )
-        _write(tools, found, out, summary)
+        found = _run(run, known, _search(corpus, search), _rewriters(rewriter or [], known), settings)
+        _write(page, text, found, out, summary)
     except (OSError, RewriteGuardError) as error:
         fail(str(error))
     except typer.Exit:
@@ -109,32 +105,23 @@ def evaluate(
     raise typer.Exit(0 if found.accepted else NOT_ACCEPTED)
 
 
-class _Tools:
-    """What the command needs of the extra `evaluation`, which may not be installed."""
-
-    def __init__(self) -> None:
-        load = importlib.import_module
-        self.cases = load("rewriteguard.evaluation.cases.files")
-        self.freeze = load("rewriteguard.evaluation.cases.draft")
-        self.rules = load("rewriteguard.evaluation.release.rules")
-        self.guard = load("rewriteguard.guard.guard")
-        self.policy = load("rewriteguard.policy.policy")
-        self.corpus = load("rewriteguard.evaluation.run.search")
-        self.evaluating = load("rewriteguard.evaluation.evaluating")
-        self.report = load("rewriteguard.report.evaluation.report")
-        self.page = load("rewriteguard.report.evaluation.page")
-        self.text = load("rewriteguard.report.evaluation.markdown")
-
-
-def _tools() -> _Tools:
+def _loaded() -> tuple[Callable[..., Evaluation], Any, Any]:
+    """What evaluates, and the two modules that write reports: all that needs the extra `evaluation`."""
     try:
-        return _Tools()
+        page, text = (
+            importlib.import_module(f"rewriteguard.report.evaluation.{name}") for name in ("page", "markdown")
+        )
+        return evaluation.evaluate, page, text
     except ModuleNotFoundError as error:
         fail(f"evaluate needs {error.name}; run: pip install 'rewriteguard[evaluation]'")
 
 
 def _run(
-    tools: _Tools, known: list[Case], search: Any, rewriters: dict[str, Any], settings: dict[str, Any]
+    run: Callable[..., Evaluation],
+    known: list[Case],
+    search: Any,
+    rewriters: dict[str, Any],
+    settings: dict[str, Any],
 ) -> Evaluation:
     with Progress(console=ERR, transient=True, disable=not ERR.is_terminal) as bar:
         task = bar.add_task("running", total=len(known))
@@ -142,19 +129,18 @@ def _run(
         def progress(done: int, _all: int) -> None:
             bar.update(task, completed=done)
 
-        found: Evaluation = tools.evaluating.evaluate(known, search, rewriters, progress=progress, **settings)
-    return found
+        return run(known, search, rewriters, progress=progress, **settings)
 
 
-def _search(tools: _Tools, corpus: Path | None, search: str | None) -> Any:
+def _search(corpus: Path | None, search: str | None) -> Any:
     if (corpus is None) == (search is None):
         fail("expected either --corpus FILE or --search MODULE:NAME")
-    return _named("--search", search) if corpus is None else tools.corpus.Corpus.read(corpus)
+    return _named("--search", search) if corpus is None else evaluation.Corpus.read(corpus)
 
 
-def _guard(tools: _Tools, name: str | None) -> Any:
+def _guard(name: str | None) -> Any:
     found = _named("--guard", name)
-    if not isinstance(found, tools.guard.Guard | None):
+    if not isinstance(found, rewriteguard.Guard | None):
         fail(f"--guard: {name}: expected a Guard, got {type(found).__name__}")
     return found
 
@@ -194,20 +180,20 @@ def _named(option: str, name: str | None) -> Any:
     return value
 
 
-def _write(tools: _Tools, found: Evaluation, out: Path, summary: Path | None) -> None:
-    report = tools.report.EvaluationReport(found.results, found.decisions, found.held_fixed, found.groups)
+def _write(page: Any, text: Any, found: Evaluation, out: Path, summary: Path | None) -> None:
+    report = page.EvaluationReport(found.results, found.decisions, found.held_fixed, found.groups)
     for name, write in (
-        ("report.html", tools.page.write_evaluation_page),
-        ("report.md", tools.text.write_markdown),
-        ("report.json", tools.text.write_json),
+        ("report.html", page.write_evaluation_page),
+        ("report.md", text.write_markdown),
+        ("report.json", text.write_json),
     ):
         with (out / name).open("w", encoding="utf-8", newline="\n") as target:
-            _written(write, target, report)
+            write(target, report)
     for rewriter, name in _policy_names(found.results.rewriters).items():
         (out / name).write_text(found.policy_of(rewriter), "utf-8")
     if summary is not None:
         with summary.open("a", encoding="utf-8", newline="\n") as target:
-            _written(tools.text.write_summary, target, report)
+            text.write_summary(target, report)
 
 
 def _policy_names(rewriters: Sequence[str]) -> dict[str, str]:
@@ -218,10 +204,6 @@ def _policy_names(rewriters: Sequence[str]) -> dict[str, str]:
         taken = sum(_IN_A_NAME.sub("-", other) == plain for other in names)
         names[rewriter] = f"policy.{plain}{f'.{taken + 1}' if taken else ''}.toml"
     return names
-
-
-def _written(write: Callable[[TextIO, Any], None], target: TextIO, report: Any) -> None:
-    write(target, report)
 
 
 def _table(found: Evaluation) -> Table:

@@ -55,21 +55,9 @@ class Row:
 
 
 def check_batch(guard: Checks, rows: Iterable[Any], *, batch_size: int = BATCH_SIZE) -> Iterator[Assessment]:
-    """The finding about each row, in the order of the rows and equal to those of `guard.check`.
+    """As `Guard.check_batch`, by a guard that reads the rows of each batch ahead.
 
-    Rows are taken `batch_size` at a time and no row is kept after its finding was taken, so that a stream without an
-    end can be checked.
-
-    Args:
-        guard: Reads the rows of each batch before it checks the first of them.
-        rows: `(turn, rewrite)` or `(turn, rewrite, history)`, or mappings with `original` (or `turn`), `rewrite` and
-            optionally `history` and `reference_date` (a date or YYYY-MM-DD); other keys are left alone.
-        batch_size: How many rows are taken before the first of them is checked.
-
-    Raises:
-        InputError: At once where `rows` or `batch_size` is of no use; at its place where a row, its turn, rewrite or
-            date cannot be read. The message starts with `rows[7]`, counted from 0. Findings of earlier rows were given.
-        HistoryError: At its place where the history of a row cannot be read.
+    No row is kept after its finding was taken, so that a stream without an end can be checked.
     """
     if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
         raise InputError(f"rows: expected an iterable of rows, got {type(rows).__name__}")

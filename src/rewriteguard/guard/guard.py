@@ -282,15 +282,6 @@ class Guard:
         conversation = Conversation.read(turn, history, self._window)
         return is_dependent(self._read(conversation.turn[:MAX_TURN], True), self._read.past(conversation.history))
 
-    def traits(self, turn: Any, history: Any = ()) -> Traits:
-        """What the classes of a policy are told by: kinds, dependence, language and length of a turn.
-
-        Raises:
-            InputError: `turn` is not text.
-            HistoryError: An item of the history has an unknown shape.
-        """
-        return self._traits(Conversation.read(turn, history, self._window))
-
     def class_of(self, turn: Any, history: Any = (), *, policy: Policy) -> RequestClass | None:
         """The class of a policy that a turn belongs to; None where it belongs to none.
 

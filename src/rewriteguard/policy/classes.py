@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, TypeVar
 
 from rewriteguard.errors import PolicyError
 from rewriteguard.model.tokens import Kind
@@ -114,45 +113,20 @@ class RequestClass:
     release: Release = Release.FUSE
 
     def __post_init__(self) -> None:
-        check_name(self.name)
+        name = self.name
+        if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
+            raise PolicyError(f"class {name!r}: expected a name of one line and at most {_LONGEST_NAME} characters")
         if self.release not in tuple(Release):
             raise PolicyError(f"class {self.name!r}: expected one of {', '.join(Release)}, got {self.release!r}")
         object.__setattr__(self, "release", Release(self.release))
 
 
-class Classed(Protocol):
-    """Anything with a name and a predicate."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        ...
-
-    @property
-    def when(self) -> Predicate:
-        """Which turns belong to it."""
-        ...
-
-
-Class = TypeVar("Class", bound=Classed)
-
-
-def first_class(classes: Iterable[Class], traits: Traits) -> Class | None:
+def first_class(classes: Iterable[RequestClass], traits: Traits) -> RequestClass | None:
     """The first class whose predicate holds, so that no turn is in two; None where none does."""
     return next((each for each in classes if each.when.holds(traits)), None)
 
 
-def check_name(name: str) -> None:
-    """Raises where a name cannot stand on a span.
-
-    Raises:
-        PolicyError: It is empty, too long or more than a line.
-    """
-    if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
-        raise PolicyError(f"class {name!r}: expected a name of one line and at most {_LONGEST_NAME} characters")
-
-
-def check_classes(classes: Sequence[Classed]) -> None:
+def check_classes(classes: Sequence[RequestClass]) -> None:
     """Raises where two classes have one name, or one is never reached.
 
     Raises:

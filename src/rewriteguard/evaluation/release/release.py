@@ -13,7 +13,7 @@ from rewriteguard.evaluation.release.rules import VETOES, Bounds, Measure, Rules
 from rewriteguard.evaluation.run.outcome import ArmName
 from rewriteguard.evaluation.score.results import ArmResult, Group, GroupResult, Results
 from rewriteguard.guard.guard import Guard
-from rewriteguard.policy.classes import REST, Release, first_class
+from rewriteguard.policy.classes import REST, Release
 
 _FUSED = frozenset({ArmName.GUARDED, ArmName.WITHOUT})
 # What is searched under each release. A rewrite that ships is searched alone where the guard does not object; else the
@@ -69,7 +69,7 @@ def class_of(case: Case, rules: Rules, guard: Guard) -> str:
 
     The guard has to be the one that production uses: its extractors and its history window decide too.
     """
-    found = first_class(rules.classes, guard.traits(case.original, case.history))
+    found = guard.class_of(case.original, case.history, policy=rules.policy)
     return REST if found is None else found.name
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from importlib import resources
@@ -15,8 +15,9 @@ from pydantic import Field, TypeAdapter
 
 from rewriteguard.evaluation.errors import RulesError
 from rewriteguard.evaluation.figure import plain
-from rewriteguard.policy.classes import REST, Predicate, Release, check_classes, check_name
+from rewriteguard.policy.classes import REST, Predicate, Release, RequestClass
 from rewriteguard.policy.file import FILE, read_toml, valid
+from rewriteguard.policy.policy import Policy
 
 if TYPE_CHECKING:
     import os
@@ -164,6 +165,11 @@ class Rules:
         """SHA-256 of what the rules say, in hex digits; comments and the order of keys do not change it."""
         return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
 
+    @property
+    def policy(self) -> Policy:
+        """A policy with the classes of the rules, by which a guard tells the class of a turn."""
+        return _policy_of(self.classes)
+
     def bounds_of(self, name: str, *, enforced: bool) -> Bounds:
         """The bounds of a class, or of a slice where they are not enforced."""
         if enforced and name == REST:
@@ -224,7 +230,6 @@ class _Class(_Slice):
 
     def __post_init__(self) -> None:
         _Slice.__post_init__(self)
-        check_name(self.name)
         if self.name == REST:
             raise RulesError(f"name: {REST!r} is the name of the requests of no class; bound them in [everything_else]")
         if self.when.holds_always:
@@ -246,7 +251,7 @@ class _File:
         for number, name in enumerate(names):
             if name in names[:number]:
                 raise RulesError(f"slice {name!r}: expected a name of its own, but another slice has it")
-        check_classes(self.classes)
+        _policy_of(self.classes)  # it finds names that stand twice, and classes that are never reached
 
     def rules(self) -> Rules:
         """What the file says, with the bounds of each table in full."""
@@ -258,6 +263,10 @@ class _File:
             self.everything_else.over(default),
             tuple(SliceRule(each.name, each.over(default)) for each in self.slices),
         )
+
+
+def _policy_of(classes: Iterable[ClassRule | _Class]) -> Policy:
+    return Policy(classes=tuple(RequestClass(each.name, each.when) for each in classes))
 
 
 def _said(bounds: Floors | Ceilings) -> dict[Measure, float]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TextIO
 
-    from rewriteguard.audit.log import Tally
+    from rewriteguard.audit.run import Tally
     from rewriteguard.evaluation.figure import Figure
     from rewriteguard.report.audit.entry import Entry
 
