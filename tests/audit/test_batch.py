@@ -337,6 +337,7 @@ def test_no_process_is_no_number_of_processes(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["audit", str(log(tmp_path)), "--jobs", "0"]).exit_code == 2
 
 
+@pytest.mark.usefixtures("kept_workers")
 def test_few_lines_are_read_before_the_first_is_found() -> None:
     taken: list[int] = []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -533,33 +534,30 @@ print(repr(found))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_killed_half_way_and_resumed_it_is_the_same(tmp_path: Path) -> None:
-    def start(name: str, killed_at: int) -> subprocess.CompletedProcess[str]:
-        script = tmp_path / "process.py"
-        script.write_text(PROCESS)
-        here = Path(__file__).resolve().parents[1]
-        path = os.pathsep.join([str(here), *filter(None, [os.environ.get("PYTHONPATH")])])
-        command = [
-            sys.executable,
-            str(script),
-            str(tmp_path / f"{name}.calls"),
-            str(tmp_path / f"{name}.sqlite"),
-            str(killed_at),
-        ]
-        return subprocess.run(
-            command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}, check=False
-        )
+def test_killed_half_way_and_resumed_it_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What another process left is resumed in this one."""
+    script = tmp_path / "process.py"
+    script.write_text(PROCESS)
 
-    whole = start("whole", -1)
-    assert whole.returncode == 0, whole.stderr
-    killed = start("killed", 60)
+    def command(name: str, killed_at: int) -> list[str]:
+        return [str(script), str(tmp_path / f"{name}.calls"), str(tmp_path / f"{name}.sqlite"), str(killed_at)]
+
+    def run_here(name: str) -> str:
+        monkeypatch.setattr(sys, "argv", command(name, -1))
+        runpy.run_path(str(script), run_name="__main__")
+        return capsys.readouterr().out
+
+    whole = run_here("whole")
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path}
+    killed = subprocess.run([sys.executable, *command("killed", 60)], env=environment, check=False)
     assert killed.returncode == -signal.SIGKILL
     so_far = (tmp_path / "killed.calls").read_text().splitlines()
     assert 0 < len(so_far) < len(TOPICS)
-    resumed = start("killed", -1)
-    assert resumed.returncode == 0, resumed.stderr
-    assert resumed.stdout == whole.stdout
-    assert "Outcome(" in whole.stdout
+    assert run_here("killed") == whole
+    assert "Outcome(" in whole
     calls = (tmp_path / "killed.calls").read_text().splitlines()
     assert calls[: len(so_far)] == so_far
     assert sorted(calls) == sorted(TOPICS)

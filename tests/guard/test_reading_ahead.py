@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from datetime import UTC, date, datetime, timedelta, timezone
 
@@ -14,11 +15,6 @@ from rewriteguard.guard.guard import Guard
 TALK = [("user", "Where is the mill?"), ("assistant", "The old mill stands in Aldham.")]
 
 
-def slow(doc):
-    time.sleep(1.5)
-    return ()
-
-
 def broken_at(word):
     def extract(doc):
         if word in doc.text:
@@ -29,12 +25,20 @@ def broken_at(word):
 
 
 def test_a_rewriter_that_fails_is_not_waited_for_by_the_reading() -> None:
+    over = threading.Event()
+
+    def slow(doc):
+        over.wait(20)
+        return ()
+
     def fails(turn, history):
         raise ConnectionError
 
     started = time.monotonic()
     decision = safe_rewrite("When was it built?", fails, TALK, guard=Guard(extractors=(slow,)), timeout=0.1)
-    assert time.monotonic() - started < 1.0
+    took = time.monotonic() - started
+    over.set()
+    assert took < 5
     assert decision.query == "When was it built?"
 
 

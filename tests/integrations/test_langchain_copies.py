@@ -103,7 +103,7 @@ WAYS = {
     ),
     "fields of an alternative": lambda guarded: one_of_two(configured(guarded, k=8), "guarded"),
     "with_config": lambda guarded: guarded.with_config(tags=["t"], configurable={"page": 1}),
-    "with_retry": lambda guarded: guarded.with_retry(),
+    "with_retry": lambda guarded: guarded.with_retry(wait_exponential_jitter=False),  # tries again at once
     "model_copy": lambda guarded: guarded.model_copy(),
     "model_copy, deep": lambda guarded: guarded.model_copy(deep=True),
     "model_copy, updated": lambda guarded: guarded.model_copy(update={"k": 8}),

@@ -168,6 +168,7 @@ def test_dependence_and_system_divide_the_rows(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.usefixtures("kept_workers")
 def test_the_page_is_the_same_from_two_processes(tmp_path: Path) -> None:
     rows = [{**row, "history": [["user", f"Tell me about dome {n}."]]} for n in range(15) for row in ROWS]
     report(tmp_path, rows)
@@ -175,6 +176,7 @@ def test_the_page_is_the_same_from_two_processes(tmp_path: Path) -> None:
     assert (tmp_path / "page.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 
 
+@pytest.mark.usefixtures("kept_workers")
 def test_several_systems_of_one_log_are_compared(tmp_path: Path) -> None:
     made = {"old": ROWS[1]["rewrite"], "new": ROWS[0]["rewrite"]}
     rows = [{"original": ROWS[0]["original"], "rewrites": made}, {"original": "Why?", "rewrites": {"old": "Why?"}}] * 20
@@ -500,6 +502,7 @@ def test_rows_over_time_stand_in_the_table(tmp_path: Path) -> None:
     assert "3 of 6 rows carry a timestamp" in page.text
 
 
+@pytest.mark.usefixtures("kept_workers")
 def test_rows_of_several_logs_name_theirs(tmp_path: Path) -> None:
     logs = [tmp_path / f"day{number}.jsonl" for number in range(5)]
     for log in logs:

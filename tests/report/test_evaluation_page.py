@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
@@ -81,12 +82,23 @@ def read(report: EvaluationReport) -> Read:
     return Read(written(report))
 
 
+@cache
+def html_of_sample() -> str:
+    return written(sample())
+
+
+@cache
+def page_of_sample() -> Read:
+    """For tests that read the page of the sample as it is."""
+    return Read(html_of_sample())
+
+
 def changed(report: EvaluationReport, **results: Any) -> EvaluationReport:
     return replace(report, results=replace(report.results, **results))
 
 
 def test_the_verdict_stands_first_and_the_conditions_last() -> None:
-    titles = [title for _, title in re.findall(r"<(h2)[^>]*>([^<]+)", written(sample()))]
+    titles = [title for _, title in re.findall(r"<(h2)[^>]*>([^<]+)", html_of_sample())]
     assert titles[0] == "Verdict"
     assert titles[-1] == "Conditions"
 
@@ -102,7 +114,7 @@ def test_every_table_has_a_name_of_its_own() -> None:
 
 def test_every_release_is_told_with_what_decided_it() -> None:
     report = sample()
-    page = read(report)
+    page = page_of_sample()
     for place, rewriter in enumerate(report.rewriters):
         rows = page.tables[f"verdict-{place}"][1:]
         told = {row[0].removesuffix(" class").removesuffix(" slice"): row[1:] for row in rows}
@@ -140,7 +152,7 @@ def test_the_five_scores_stand_apart_with_n_and_interval() -> None:
     assert [score.id for score in SCORES] == ["preservation", "completeness", "evidence", "answers", "clarification"]
     found = {score.id: score_tables(score, report.arms) for score in SCORES}
     assert [len(found[score.id]) for score in SCORES] == [2, 2, 8, 0, 2]
-    page = read(report)
+    page = page_of_sample()
     rows = {tuple(row[:2]): row[2:] for row in page.tables["completeness-0"][1:]}
     for arm in report.arms:
         figure = arm.scores.completeness
@@ -154,7 +166,7 @@ def test_the_five_scores_stand_apart_with_n_and_interval() -> None:
 
 def test_every_group_has_the_scores_of_every_arm() -> None:
     report = sample()
-    page = read(report)
+    page = page_of_sample()
     for place, group in enumerate(report.groups):
         rows = page.tables[f"group-{place}"]
         assert len(rows) == len(group.arms) + 1
@@ -163,7 +175,7 @@ def test_every_group_has_the_scores_of_every_arm() -> None:
 
 def test_gains_and_losses_are_those_of_the_pairs() -> None:
     report = sample()
-    page = read(report)
+    page = page_of_sample()
     rows = page.tables["gains-0"][1:]
     rewrite = next(arm for arm in report.arms if (arm.rewriter, arm.arm) == ("careful-2", "rewrite"))
     pair = rewrite.over_original
@@ -184,7 +196,7 @@ def test_a_change_is_drawn_where_its_figures_are() -> None:
     assert isinstance(change, BeforeAfter)
     assert table.rows[0][3].text == percent(change.before)
     assert table.rows[0][4].text == percent(change.after)
-    html = written(sample())
+    html = html_of_sample()
     assert f"M{change.before * 100:.2f},10H{change.after * 100:.2f}" in html
     assert html.count('class="change') == sum(len(gains.rows) for _, gains in gain_tables(sample()))
 
@@ -198,7 +210,7 @@ def test_a_pair_without_requests_has_no_figures() -> None:
 
 
 def test_vetoes_are_told_with_their_documents() -> None:
-    rows = read(sample()).tables["vetoes-table"][1:]
+    rows = page_of_sample().tables["vetoes-table"][1:]
     assert ["expanded", "careful-2", "forbidden", "returns-0000", "internal-notes", "3"] in rows
     report = sample()
     arms = tuple(replace(arm, scores=replace(arm.scores, forbidden=())) for arm in report.arms)
@@ -206,7 +218,7 @@ def test_vetoes_are_told_with_their_documents() -> None:
 
 
 def test_outcomes_and_stages_are_counted_for_every_arm() -> None:
-    rows = read(sample()).tables["outcomes-table"]
+    rows = page_of_sample().tables["outcomes-table"]
     assert rows[0][3:] == ["ok", "empty", "error", "clarified"] + [
         f"broke at {stage}" for stage in ("rewrite", "retrieval", "generation")
     ]
@@ -252,7 +264,7 @@ def test_the_matrix_counts_every_clause_once() -> None:
 
 def test_the_rewriters_own_output_and_the_families_have_their_tables() -> None:
     report = sample()
-    page = read(report)
+    page = page_of_sample()
     for arm in report.arms:
         wanted = {"preservation-1": arm.scores.of_rewrite.preservation, "families-table": arm.scores.families}
         for name, figure in wanted.items():
@@ -268,7 +280,7 @@ def test_the_rewriters_own_output_and_the_families_have_their_tables() -> None:
 def test_words_that_were_not_counted_are_told() -> None:
     words = {"careful-2": MissingWords(9, 1_200, ())}
     assert "others, met 1,200 times, were not counted" in read(changed(sample(), vocabulary=words)).text
-    assert "were not counted" not in read(sample()).text
+    assert "were not counted" not in page_of_sample().text
 
 
 def test_without_contracts_there_is_no_matrix() -> None:
@@ -278,7 +290,7 @@ def test_without_contracts_there_is_no_matrix() -> None:
 
 
 def test_unknown_words_are_told_by_rewriter() -> None:
-    page = read(sample())
+    page = page_of_sample()
     assert len(page.tables["words-0"]) == 201
     assert "50 more are left out" in page.text
     assert page.tables["words-1"][1][:3] == ["word0", "30", "0"]
@@ -332,8 +344,7 @@ def test_half_a_surrogate_pair_does_not_stop_the_page() -> None:
 
 
 def test_nothing_is_fetched_and_only_its_own_script_may_run() -> None:
-    html = written(sample())
-    page = Read(html)
+    html, page = html_of_sample(), page_of_sample()
     targets = [value for _, attrs in page.tags for key, value in attrs.items() if key in ("src", "href", "action")]
     assert all(target is not None and target.startswith(("#", "data:,")) for target in targets)
     policy = next(attrs["content"] or "" for _, attrs in page.tags if "Content-Security-Policy" in attrs.values())
@@ -343,8 +354,7 @@ def test_nothing_is_fetched_and_only_its_own_script_may_run() -> None:
 
 
 def test_links_lead_to_filters_that_exist() -> None:
-    html = written(sample())
-    page = Read(html)
+    page = page_of_sample()
     links = [attrs for _, attrs in page.tags if "data-filters" in attrs]
     assert {link["href"] for link in links} == {"#rows", "#matrix"}
     offered = {value["value"] for tag, value in page.tags if tag in ("option", "input") and value.get("value")}

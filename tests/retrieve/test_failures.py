@@ -253,12 +253,26 @@ def test_the_rewriter_is_asked_before_the_carried_query_is_known(go):
     assert statuses(result) == {"original": "ok", "rewrite": "ok", "carried": "ok"}
 
 
-def test_where_no_rewrite_came_nothing_is_read_for_its_check(go):
-    asked = threading.Event()
-    guard = Slow(asked)
-    result = go(found, lambda turn, history: time.sleep(0.05) or asked.set(), guard=guard)
-    time.sleep(0.05)
+def test_where_no_rewrite_came_nothing_is_read_for_its_check(go, monkeypatch):
+    answered, known, left = [], threading.Event(), Budget.left
+
+    def next_left(self, limit=None):
+        if answered:  # what is left is asked for again when it is known that there is no rewrite
+            known.set()
+        return left(self, limit)
+
+    monkeypatch.setattr(Budget, "left", next_left)
+    guard = Slow(known)
+    result = go(found, lambda turn, history: answered.append(turn), guard=guard)
+    ended()
     assert (result.decision.reason, guard.done) == ("rewriter_error", [True])
+
+
+def ended():
+    """Waits until the threads of the searches are over."""
+    for thread in threading.enumerate():
+        if thread.name == "rewriteguard":
+            thread.join(5)
 
 
 def test_a_carried_query_that_comes_too_late_is_not_searched_any_more(go, release):
@@ -266,10 +280,8 @@ def test_a_carried_query_that_comes_too_late_is_not_searched_any_more(go, releas
     guard = Slow(release)
     go(lambda query: queries.append(query) or found(query), guard=guard, timeout=0.3)
     release.set()
-    deadline = time.monotonic() + 5
-    while not guard.done and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(0.05)
+    ended()
+    assert guard.done == [True]
     assert sorted(map(origin_of, queries)) == ["carried", "original", "rewrite"]
 
 

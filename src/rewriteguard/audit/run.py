@@ -141,8 +141,8 @@ def _in_processes(lines: Iterable[Line], jobs: int, view: View | None) -> Genera
         while waiting:
             yield _joined(*waiting.popleft())
     finally:
-        for worker in workers:
-            worker.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:  # waited for: an interpreter that exits meanwhile may use a pipe that was just closed
+            worker.shutdown(cancel_futures=True)
 
 
 def _start() -> None:
