@@ -269,10 +269,10 @@ def test_where_no_rewrite_came_nothing_is_read_for_its_check(go, monkeypatch):
 
 
 def ended():
-    """Waits until the threads of the searches are over."""
-    for thread in threading.enumerate():
-        if thread.name == "rewriteguard":
-            thread.join(5)
+    """Waits until the threads of the searches are over, and those that they started."""
+    while running := [thread for thread in threading.enumerate() if thread.name == "rewriteguard"]:
+        running[0].join(5)
+        assert not running[0].is_alive()
 
 
 def test_a_carried_query_that_comes_too_late_is_not_searched_any_more(go, release):
