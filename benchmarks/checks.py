@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rewriteguard import Guard, Verdict
-from rewriteguard.check.judge import judge
+from rewriteguard.check.assess import judge
 from rewriteguard.model.assessment import Violation
 
 CHANGED, PRESERVED, UNCERTAIN = Verdict.CHANGED.value, Verdict.PRESERVED.value, Verdict.UNCERTAIN.value

@@ -22,7 +22,7 @@ import mutation
 import report
 import stats
 from rewriteguard import Guard
-from rewriteguard.check.judge import judge
+from rewriteguard.check.assess import judge
 from rewriteguard.evaluation.figure import share
 from rewriteguard.language.pipeline import english
 from rewriteguard.model.assessment import Violation

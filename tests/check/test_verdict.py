@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rewriteguard.check.judge import judge
+from rewriteguard.check.assess import judge
 from rewriteguard.model.assessment import Profile, Violation
 from rewriteguard.model.rules import Fault, Gap, Rule, Severity, Verdict
 from rewriteguard.model.tokens import Evidence, Kind

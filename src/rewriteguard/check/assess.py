@@ -8,21 +8,19 @@ from datetime import date
 from typing import Any
 
 from rewriteguard.check.foreign.check import is_short, review
-from rewriteguard.check.judge import LICENCES, judge
-from rewriteguard.check.rules.history import history_violations
+from rewriteguard.check.rules.history import history_violations, word_violations
 from rewriteguard.check.rules.output import form_violations, output_violations
 from rewriteguard.check.rules.questions import question_violations
 from rewriteguard.check.rules.references import fills_of, meanings_of, reference_violations
 from rewriteguard.check.rules.tokens import token_violations
-from rewriteguard.check.rules.words import word_violations
-from rewriteguard.check.view import View, language_of_turn, view_of, whole_evidence
+from rewriteguard.check.view import Licence, View, language_of_turn, view_of, whole_evidence
 from rewriteguard.extract.base import Facts
 from rewriteguard.filters.beside import NO_FILTER, read_filter
 from rewriteguard.language.detect import is_foreign, language_of
 from rewriteguard.model.assessment import Assessment, Checked, Comparison, Profile, Violation
 from rewriteguard.model.conversation import MAX_MESSAGE, Conversation
-from rewriteguard.model.rules import Gap, Rule
-from rewriteguard.model.tokens import Evidence, ProtectedToken, in_rewrite, in_turn
+from rewriteguard.model.rules import Fault, Gap, Rule, Verdict, gravest
+from rewriteguard.model.tokens import Evidence, Kind, ProtectedToken, in_rewrite, in_turn
 from rewriteguard.reading.references import Reference, leans_on_talk, open_references
 from rewriteguard.reading.text import Past, Reader, Reading
 from rewriteguard.reading.unwrap import clean
@@ -39,6 +37,29 @@ RULE_FAMILIES: tuple[Callable[[View], Iterable[Violation]], ...] = (
     word_violations,
 )
 """What finds the violations of an English rewrite, in the order in which those of one gravity are told."""
+# The original is searched beside expansions, which add, and steps back, which drop and ask something else.
+_LICENCES = {
+    Profile.CONDENSE: Licence(),
+    Profile.SHORTEN: Licence(
+        carry=False,
+        terse=True,
+        faults=frozenset({Fault.UNRESOLVED}),  # what it may not carry it cannot fill
+        answers=frozenset({Fault.DROPPED}),
+    ),
+    Profile.EXPAND: Licence(
+        add=True,
+        widen=True,
+        faults=frozenset({Fault.INVENTED, Fault.DRIFTED, Fault.NOT_A_QUERY}),
+        answers=frozenset({Fault.DROPPED, Fault.INVENTED}),
+    ),
+    Profile.DECOMPOSE: Licence(faults=frozenset({Fault.QUESTION_LOST})),
+    Profile.STEP_BACK: Licence(
+        widen=True,
+        name=True,
+        faults=frozenset({Fault.DROPPED, Fault.QUESTION_LOST, Fault.UNRESOLVED}),
+        answers=frozenset({Fault.DROPPED, Fault.ALTERED, Fault.INVENTED}),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +104,24 @@ def assess(
     )
 
 
+def judge(found: Iterable[Violation], profile: Profile = Profile.CONDENSE) -> tuple[Verdict, tuple[Violation, ...]]:
+    """The verdict and what the rewriter may not do, gravest first, else as found; the same under every policy."""
+    counted = [violation for violation in found if not _is_allowed(violation, _LICENCES[profile])]
+    counted.sort(key=lambda violation: violation.rule.alone.rank)
+    return gravest(violation.rule.alone for violation in counted), tuple(counted)
+
+
+def _is_allowed(violation: Violation, licence: Licence) -> bool:
+    """True for what the rewriter may do; a "not" or "only" from nowhere contradicts whatever it may."""
+    fault, kind = violation.fault, violation.kind
+    if kind is Kind.ANSWER_TYPE and fault in licence.answers:
+        return True
+    if fault is not Fault.INVENTED:
+        return fault in licence.faults
+    named = licence.name and kind is Kind.TOPIC
+    return named or (fault in licence.faults and kind not in (Kind.NEGATION, Kind.QUANTIFIER))
+
+
 def texts_of(conversation: Conversation, raw_rewrite: str, read: Reader) -> list[str]:
     """The texts that a check of the rewrite reads in full; those of a history that was read before are left out."""
     query = clean(raw_rewrite).text
@@ -114,7 +153,7 @@ def _found(
     cut = len(past.messages) < len(conversation.history) or any(len(m.text) > MAX_MESSAGE for m in past.messages)
     gaps = (Gap.HISTORY_SIZE,) if cut else ()
     beside = NO_FILTER if filtered is None else read_filter(filtered, read, turn, facts)
-    licence = LICENCES[profile]
+    licence = _LICENCES[profile]
     language = language_of_turn(turn, past) or language_of(rewrite.text)
     if not is_foreign(language):
         return _in_english(view_of(turn, rewrite, past, facts, beside, licence), gaps)

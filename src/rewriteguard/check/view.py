@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from rewriteguard.check.compare import compare
-from rewriteguard.check.judge import Licence
 from rewriteguard.extract.base import Facts
 from rewriteguard.filters.beside import Filtered
 from rewriteguard.language.detect import LATIN, is_foreign, language_of
@@ -15,6 +14,7 @@ from rewriteguard.language.stem import stem
 from rewriteguard.language.words import Word, is_word
 from rewriteguard.model.assessment import Comparison
 from rewriteguard.model.conversation import Role
+from rewriteguard.model.rules import Fault
 from rewriteguard.model.tokens import Evidence
 from rewriteguard.reading.references import Pointer, Reference, open_references
 from rewriteguard.reading.text import Past, Reading
@@ -90,6 +90,29 @@ def align(turn: Reading, rewrite: Reading, skipped: frozenset[int] = frozenset()
         if lost or c < d:
             changes.append(Change(lost, tuple(theirs[c:d])))
     return Alignment(kept, sum(asked), taken, len(theirs), tuple(changes))
+
+
+@dataclass(frozen=True, slots=True)
+class Licence:
+    """What a kind of rewriter may do beyond the turn's own words.
+
+    Attributes:
+        carry: Whether it may take anything over from the history; one that only shortens may not.
+        add: Whether it may add what nobody said; then only what turns words of the turn round is found.
+        terse: Whether it writes key words, of which "should" is none.
+        widen: Whether it may leave out what narrows; "2024" for "May 2024" is a loss there and no other period.
+        name: Whether it may name what the question is about in a word of its own; a name or a number restricts.
+        faults: What is none of its faults.
+        answers: What it may do to the question word: key words and documents have none.
+    """
+
+    carry: bool = True
+    add: bool = False
+    terse: bool = False
+    widen: bool = False
+    name: bool = False
+    faults: frozenset[Fault] = frozenset()
+    answers: frozenset[Fault] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
