@@ -12,22 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 import rewriteguard
+from rewriteguard import evaluation
 from rewriteguard.cli.console import ERR, OUT, check_targets, fail, json_text, printable
 from rewriteguard.errors import RewriteGuardError
-from rewriteguard.evaluation.cases.agreement import agreement as agreement_of
-from rewriteguard.evaluation.cases.draft import Lock
-from rewriteguard.evaluation.cases.draft import draft as draft_of
-from rewriteguard.evaluation.cases.files import read_cases, write_cases
 from rewriteguard.evaluation.cases.rows import schema as schema_of
-from rewriteguard.evaluation.errors import CaseError
-from rewriteguard.evaluation.twins import judge_pair, shares, twins_of
+from rewriteguard.evaluation.twins import shares
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rewriteguard.evaluation.cases.agreement import Choices, Disagreement
-    from rewriteguard.evaluation.cases.case import Case
-    from rewriteguard.evaluation.figure import Figure
+    from rewriteguard.evaluation import Case, Choices, Disagreement, Figure
 
 app = typer.Typer(no_args_is_help=True, help="Writes, compares and freezes the cases of an evaluation.")
 
@@ -42,8 +36,8 @@ def draft(cases: _File, out: Annotated[Path, typer.Option(help="Write the cases 
     found = _read(cases)
     guard = rewriteguard.Guard()
     try:
-        drafted = [draft_of(case, guard) for case in track(found, "drafting", console=ERR, transient=True)]
-        write_cases(out, drafted)
+        drafted = [evaluation.draft(case, guard) for case in track(found, "drafting", console=ERR, transient=True)]
+        evaluation.write_cases(out, drafted)
     except (OSError, RewriteGuardError) as error:
         fail(str(error))
     there = sum(case.contract is not None for case in found)
@@ -58,8 +52,8 @@ def agreement(
 ) -> None:
     """Compares the contracts of two annotators, and lists where they differ. Exit code: 0 compared, 2 wrong usage."""
     try:
-        found = agreement_of(_read(first), _read(second), rewriteguard.Guard())
-    except CaseError as error:
+        found = evaluation.agreement(_read(first), _read(second), rewriteguard.Guard())
+    except evaluation.CaseError as error:
         fail(f"{first} and {second}: {error}")
     if as_json:
         typer.echo(json_text(found.to_dict(), indent=2))
@@ -77,7 +71,7 @@ def agreement(
 def freeze(cases: _File, out: Annotated[Path, typer.Option(help="Write the lock to this file.")]) -> None:
     """Fixes cases and contracts before any rewrite is read. Exit code: 0 written, 2 wrong usage."""
     check_targets({str(cases): cases, "--out": out})
-    lock = Lock.of(_read(cases))
+    lock = evaluation.Lock.of(_read(cases))
     try:
         lock.write(out)
     except OSError as error:
@@ -92,11 +86,11 @@ def twins(
     as_json: _Json = False,
 ) -> None:
     """Shows how many pairs of twins the guard tells apart, made from human rewrites. Exit code: 0, or 2 wrong usage."""
-    families = [family for case in _read(cases) for family in twins_of(case, seed=seed)]
+    families = [family for case in _read(cases) for family in evaluation.twins_of(case, seed=seed)]
     if not families:
         fail(f"{cases}: no pair can be made, since no case has a human rewrite that could be edited")
     guard = rewriteguard.Guard()
-    judged = [judge_pair(guard, each) for each in track(families, "judging", console=ERR, transient=True)]
+    judged = [evaluation.judge_pair(guard, each) for each in track(families, "judging", console=ERR, transient=True)]
     told = shares(judged)
     if as_json:
         typer.echo(json_text({"kinds": _dicts(told), "pairs": [each.to_dict() for each in judged]}, indent=2))
@@ -118,7 +112,7 @@ def schema() -> None:
 
 def _read(path: Path) -> list[Case]:
     try:
-        return read_cases(path)
+        return evaluation.read_cases(path)
     except (OSError, RewriteGuardError) as error:
         fail(str(error))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rewriteguard.evaluation.cases.agreement import Agreement, Choices, Disagreement, agreement
     from rewriteguard.evaluation.cases.draft import Lock, check_frozen, draft, freeze
     from rewriteguard.evaluation.cases.files import read_cases, write_cases
-    from rewriteguard.evaluation.comparing import Compared, compare
+    from rewriteguard.evaluation.comparing import Compared, Loss, compare
     from rewriteguard.evaluation.evaluating import Evaluation, evaluate
     from rewriteguard.evaluation.figure import Figure
     from rewriteguard.evaluation.mutants.mutant import Edit, Mutant, MutantKind
@@ -25,12 +25,22 @@ if TYPE_CHECKING:
     from rewriteguard.evaluation.release.release import ReleaseDecision, is_accepted, releases
     from rewriteguard.evaluation.release.rules import Bounds, ClassRule, Measure, Rules, SliceRule, shipped_rules
     from rewriteguard.evaluation.run.conditions import Conditions
-    from rewriteguard.evaluation.run.outcome import Outcome
+    from rewriteguard.evaluation.run.outcome import ArmName, Ended, Outcome
     from rewriteguard.evaluation.run.rewriters import Rewriter
     from rewriteguard.evaluation.run.search import Corpus, Passage
     from rewriteguard.evaluation.run.setup import Setup
-    from rewriteguard.evaluation.score.results import ArmResult, Group, GroupResult, Results
-    from rewriteguard.evaluation.score.scores import Paired, Scores
+    from rewriteguard.evaluation.score.results import (
+        ArmResult,
+        ConstraintRow,
+        Group,
+        GroupResult,
+        KindRow,
+        Ranked,
+        Regression,
+        Results,
+        TurnRow,
+    )
+    from rewriteguard.evaluation.score.scores import Clarification, EvidenceScore, Leak, Paired, Scores
     from rewriteguard.evaluation.twins import Family, Judged, Variant, judge_pair, judge_pairs, twins_of
 
 # Where a name is looked for, the lightest first, so that what reads a case does not ask for the extra.
@@ -42,9 +52,10 @@ __all__ = ["Case", "Constraint", "Contract", "read_cases", "write_cases"]
 __all__ += ["Agreement", "Choices", "Disagreement", "Lock", "agreement", "check_frozen", "draft", "freeze"]
 __all__ += ["Edit", "Mutant", "MutantKind", "controls_of", "mutants_of"]
 __all__ += ["Family", "Judged", "Variant", "judge_pair", "judge_pairs", "twins_of"]
-__all__ += ["Compared", "Conditions", "Corpus", "Evaluation", "Outcome", "Passage", "Rewriter", "Setup"]
-__all__ += ["compare", "evaluate"]
-__all__ += ["ArmResult", "Figure", "Group", "GroupResult", "Paired", "Results", "Scores"]
+__all__ += ["Compared", "Conditions", "Corpus", "Evaluation", "Loss", "Passage", "Rewriter", "Setup"]
+__all__ += ["ArmName", "Ended", "Outcome", "compare", "evaluate"]
+__all__ += ["ArmResult", "Clarification", "EvidenceScore", "Figure", "Group", "GroupResult", "Leak", "Paired"]
+__all__ += ["ConstraintRow", "KindRow", "Ranked", "Regression", "Results", "Scores", "TurnRow"]
 __all__ += ["Bounds", "Check", "ClassRule", "Measure", "ReleaseDecision", "Rules", "SliceRule", "is_accepted"]
 __all__ += ["policy_file", "policy_for", "policy_text", "releases", "shipped_rules"]
 __all__ += ["CaseError", "ConditionsError", "CorpusError", "JournalError", "RulesError"]
