@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from table import bare, check, rows
 
 from rewriteguard.extract.base import Facts, Match
-from rewriteguard.extract.quantity import extract, same
-from rewriteguard.extract.quantity.numbers import written
+from rewriteguard.extract.quantity import extract, same, written
 from rewriteguard.model.tokens import ProtectedToken
 
 FOUND = [

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from rewriteguard.extract import same_for
 from rewriteguard.extract.base import Facts, Match
-from rewriteguard.extract.quantity.numbers import START, convert, number_at, written
+from rewriteguard.extract.quantity import START, convert, number_at, written
 from rewriteguard.extract.time.value import UNIT_DAYS, WORDS, Interval, in_year, interval, nearest, period, resolve
 from rewriteguard.language import lexicon
 from rewriteguard.model.tokens import Kind, ProtectedToken

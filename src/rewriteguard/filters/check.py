@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from rewriteguard.extract.base import Facts
-from rewriteguard.extract.quantity.numbers import number_at
+from rewriteguard.extract.quantity import number_at
 from rewriteguard.filters.backing import Backing, Mention, backing, mention_of, places_of, stated, supports_value
 from rewriteguard.filters.bounds import days_of
 from rewriteguard.filters.claims import Claim, Read, claims_of, fault_of_form, with_ranges

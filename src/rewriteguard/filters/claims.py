@@ -11,7 +11,7 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
-from rewriteguard.extract.quantity.numbers import unit, written
+from rewriteguard.extract.quantity import unit, written
 from rewriteguard.filters.bounds import RELATIONS, in_its_year, joined, related
 from rewriteguard.filters.tree import Leaf, Node
 from rewriteguard.language import lexicon
