@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
-from difflib import get_close_matches
 from typing import Annotated, Any, Required
 
 from pydantic import (
@@ -28,6 +27,7 @@ from rewriteguard.evaluation.errors import CaseError
 from rewriteguard.evaluation.figure import plain
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.tokens import Kind
+from rewriteguard.policy.file import nearest
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SHOWN = 60  # characters of a wrong value
@@ -233,7 +233,7 @@ def check_names(names: Iterable[str]) -> None:
     """
     for name in names:
         if name not in FIELDS:
-            raise CaseError(_unknown(name, name, FIELDS))
+            raise CaseError(f"{name}: unknown field; {nearest(name, FIELDS)}")
 
 
 def _of_log(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -279,7 +279,7 @@ def _told(errors: list[ErrorDetails]) -> str:
     field = _field(place[:-2] if place[-1] == "[key]" else place)
     if kind == "extra_forbidden":
         known = {1: CaseRow, 2: ContractRow}.get(len(place), ConstraintRow)
-        return _unknown(field, str(place[-1]), tuple(known.__annotations__))
+        return f"{field}: unknown field; {nearest(str(place[-1]), known.__annotations__)}"
     if kind == "missing" or (given is None and isinstance(place[-1], str)):
         return f"{field}: missing"
     if kind in _OF_TYPE:
@@ -287,12 +287,6 @@ def _told(errors: list[ErrorDetails]) -> str:
     if kind in _OF_VALUE:
         return f"{field}: expected {_OF_VALUE[kind]}, got {_shown(given)}"
     return f"{field}: {error['msg']}"
-
-
-def _unknown(field: str, name: str, known: tuple[str, ...]) -> str:
-    near = get_close_matches(name, known, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
-    return f"{field}: unknown field; {hint}"
 
 
 def _field(place: Iterable[str | int]) -> str:
