@@ -308,10 +308,10 @@ def test_the_schema_is_one_and_names_the_fields_that_are_read() -> None:
     jsonschema.Draft202012Validator.check_schema(VALIDATOR.schema)
     assert tuple(VALIDATOR.schema["properties"]) == FIELDS
     parts = VALIDATOR.schema["$defs"]
-    for of, name in ((Contract, "ContractRow"), (Constraint, "ConstraintRow")):
+    for of, name in ((Contract, "ContractFields"), (Constraint, "ConstraintFields")):
         assert list(parts[name]["properties"]) == [f.name for f in fields(of)]
     assert parts["Kind"]["enum"] == list(Kind)
-    for part in (VALIDATOR.schema, parts["ContractRow"], parts["ConstraintRow"]):
+    for part in (VALIDATOR.schema, parts["ContractFields"], parts["ConstraintFields"]):
         assert [name for name, said in part["properties"].items() if not said.get("description")] == []
 
 

@@ -10,7 +10,7 @@ from threading import Lock
 from cachetools import LRUCache, cached
 
 from rewriteguard.check.foreign.literals import folded, literals_of
-from rewriteguard.check.foreign.words import Piece, missing, new, units_of
+from rewriteguard.check.foreign.words import Segment, missing, new, units_of
 from rewriteguard.extract.base import Facts
 from rewriteguard.filters.beside import Filtered
 from rewriteguard.language.names import is_typo
@@ -32,7 +32,7 @@ class Foreign:
 
     text: str
     literals: tuple[ProtectedToken, ...]
-    units: tuple[Piece, ...]
+    units: tuple[Segment, ...]
 
 
 def review(
@@ -166,7 +166,7 @@ def _says(item: Foreign, token: ProtectedToken, equivalents: Mapping[str, frozen
 
 
 def _literal_violations(
-    comparison: Comparison, lost: Sequence[Piece], added: Sequence[Piece], may_carry: bool
+    comparison: Comparison, lost: Sequence[Segment], added: Sequence[Segment], may_carry: bool
 ) -> Iterable[Violation]:
     """Literals lost, altered or from nowhere; not those that words of the other text may spell out."""
     numbers = any(pair.ours.kind in _NUMBERS for pair in (*comparison.kept, *comparison.altered))
@@ -186,7 +186,7 @@ def _literal_violations(
             yield Violation(Rule.of(Fault.INVENTED, token.kind), token.kind, (in_rewrite(token),))
 
 
-def _begins(token: ProtectedToken, words: Sequence[Piece]) -> bool:
+def _begins(token: ProtectedToken, words: Sequence[Segment]) -> bool:
     """True for an acronym whose letters begin these words: TVA, "taxe sur la valeur ajoutée"; EE, "Estados"."""
     initials = iter([unit.plain[0] for unit in words if unit.plain])
     letters = re.sub(r"(.)\1", r"\1", token.text.casefold())
@@ -197,7 +197,7 @@ def _is_small(token: ProtectedToken) -> bool:
     return token.kind is Kind.QUANTITY and token.value.isdecimal() and int(token.value) <= _SPELLED
 
 
-def _unjudged(turn: str, rewrite: str, lost: Sequence[Piece], added: Sequence[Piece]) -> Violation:
+def _unjudged(turn: str, rewrite: str, lost: Sequence[Segment], added: Sequence[Segment]) -> Violation:
     """The words that went and the words from nowhere, of which nobody can tell here what they say."""
     sides = (("turn", turn, lost), ("rewrite", rewrite, added))
     evidence = tuple(
@@ -208,7 +208,7 @@ def _unjudged(turn: str, rewrite: str, lost: Sequence[Piece], added: Sequence[Pi
     return Violation(Rule.NOT_CHECKED_LANGUAGE, None, evidence)
 
 
-def _runs(units: Sequence[Piece], text: str) -> list[tuple[int, int]]:
+def _runs(units: Sequence[Segment], text: str) -> list[tuple[int, int]]:
     """Spans of units that stand side by side."""
     spans: list[tuple[int, int]] = []
     for unit in units:

@@ -32,7 +32,7 @@ _LOCK = Lock()  # a stemmer keeps the word it works on in itself, so threads mus
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Segment:
     """A word, or a character of a script without spaces, or a literal.
 
     Attributes:
@@ -58,10 +58,10 @@ class Piece:
         return not self.plain and not self.is_literal
 
 
-def units_of(text: str, literals: Sequence[ProtectedToken], language: str) -> tuple[Piece, ...]:
+def units_of(text: str, literals: Sequence[ProtectedToken], language: str) -> tuple[Segment, ...]:
     """The units of a text in reading order; a literal other than a name is one unit."""
     whole = [t for t in literals if t.kind is not Kind.ENTITY]
-    units = [Piece(f"={t.value.partition('|')[0].removesuffix(':00')}", "", t.start, t.end) for t in whole]
+    units = [Segment(f"={t.value.partition('|')[0].removesuffix(':00')}", "", t.start, t.end) for t in whole]
     taken = bytearray(len(text))
     for t in whole:
         taken[t.start : t.end] = b"\1" * (t.end - t.start)
@@ -69,11 +69,11 @@ def units_of(text: str, literals: Sequence[ProtectedToken], language: str) -> tu
         if taken.find(1, m.start(), m.end()) >= 0:
             continue
         plain = "" if m["character"] else folded(m[0])
-        units.append(Piece(_stem(plain, language) if plain else m[0], plain, m.start(), m.end()))
+        units.append(Segment(_stem(plain, language) if plain else m[0], plain, m.start(), m.end()))
     return tuple(sorted(units, key=lambda unit: unit.start))
 
 
-def missing(ours: Sequence[Piece], theirs: Sequence[Piece]) -> list[Piece]:
+def missing(ours: Sequence[Segment], theirs: Sequence[Segment]) -> list[Segment]:
     """The units of a turn that a rewrite does not have, in their order or beside a neighbour of theirs.
 
     The neighbour matters: "from Leeds to York" has the words of "from York to Leeds".
@@ -92,7 +92,7 @@ def missing(ours: Sequence[Piece], theirs: Sequence[Piece]) -> list[Piece]:
     return _uncomposed(lost, ours, theirs)
 
 
-def new(theirs: Sequence[Piece], sources: Sequence[Sequence[Piece]]) -> list[Piece]:
+def new(theirs: Sequence[Segment], sources: Sequence[Sequence[Segment]]) -> list[Segment]:
     """The units of a rewrite that no source has; a character must stand there beside a neighbour of its own."""
     keys, known = {unit.key for source in sources for unit in source}, _pairs(sources)
     lost = [
@@ -103,21 +103,21 @@ def new(theirs: Sequence[Piece], sources: Sequence[Sequence[Piece]]) -> list[Pie
     return _uncomposed(lost, theirs, [unit for source in sources for unit in source])
 
 
-def _is_subsequence(ours: Sequence[Piece], theirs: Sequence[Piece]) -> bool:
+def _is_subsequence(ours: Sequence[Segment], theirs: Sequence[Segment]) -> bool:
     rest = iter([unit.key for unit in theirs])
     return all(unit.key in rest for unit in ours)
 
 
-def _pairs(texts: Iterable[Sequence[Piece]]) -> set[tuple[str, str]]:
+def _pairs(texts: Iterable[Sequence[Segment]]) -> set[tuple[str, str]]:
     return {(a.key, b.key) for text in texts for a, b in pairwise(text)}
 
 
-def _has_neighbour(units: Sequence[Piece], i: int, known: set[tuple[str, str]]) -> bool:
+def _has_neighbour(units: Sequence[Segment], i: int, known: set[tuple[str, str]]) -> bool:
     around = units[max(0, i - 1) : i + 2]
     return any((a.key, b.key) in known for a, b in pairwise(around))
 
 
-def _uncomposed(lost: Sequence[Piece], own: Sequence[Piece], other: Sequence[Piece]) -> list[Piece]:
+def _uncomposed(lost: Sequence[Segment], own: Sequence[Segment], other: Sequence[Segment]) -> list[Segment]:
     """What is left of `lost`, without literals, compounds of the other text's words and parts of its compounds."""
     mine, theirs = ({unit.plain for unit in units if unit.plain} for units in (own, other))
     return [

@@ -96,7 +96,7 @@ def _said(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @with_config(ConfigDict(extra="forbid"))
-class ConstraintRow(TypedDict, total=False):
+class ConstraintFields(TypedDict, total=False):
     """A `Constraint` in a file."""
 
     kind: Required[Kind]
@@ -110,10 +110,10 @@ _SAYS_WHAT: dict[str, Any] = {"required": ["unresolved"], "properties": {"unreso
 
 
 @with_config(ConfigDict(extra="forbid", json_schema_extra={"if": _AMBIGUOUS, "then": _SAYS_WHAT}))
-class ContractRow(TypedDict, total=False):
+class ContractFields(TypedDict, total=False):
     """A `Contract` in a file."""
 
-    constraints: tuple[Annotated[ConstraintRow, AfterValidator(lambda row: Constraint(**_said(row)))], ...] | None
+    constraints: tuple[Annotated[ConstraintFields, AfterValidator(lambda row: Constraint(**_said(row)))], ...] | None
     must_preserve: tuple[_Words, ...] | None
     allowed_expansion: tuple[_Words, ...] | None
     forbidden_assumptions: tuple[_Words, ...] | None
@@ -129,7 +129,7 @@ class _Turn(TypedDict, total=False):
 
 
 @with_config(ConfigDict(extra="forbid"))
-class CaseRow(_Turn, total=False):
+class CaseFields(_Turn, total=False):
     """A `Case` in a file: one line of JSONL, or a row of a table, whose cells hold texts as they are and else JSON.
 
     A null is an absent value. Beyond what stands here, the ids of a file have to differ, and a relevant document may be
@@ -137,7 +137,7 @@ class CaseRow(_Turn, total=False):
     """
 
     context: dict[_Name, str | None] | None
-    contract: Annotated[ContractRow, AfterValidator(lambda row: Contract(**_said(row)))] | None
+    contract: Annotated[ContractFields, AfterValidator(lambda row: Contract(**_said(row)))] | None
     human: _Text | None
     rewrites: dict[_Name, _Texts | None] | None
     relevant: _Ids | None
@@ -162,9 +162,9 @@ class _Logged(_Turn, total=False):
     rewrite: _Texts | None
 
 
-_ROWS: TypeAdapter[Any] = TypeAdapter(CaseRow)
+_ROWS: TypeAdapter[Any] = TypeAdapter(CaseFields)
 _LOG: TypeAdapter[Any] = TypeAdapter(_Logged)
-FIELDS = tuple(CaseRow.__annotations__)
+FIELDS = tuple(CaseFields.__annotations__)
 """The fields of a row, in the order in which they are written."""
 PLAIN = frozenset({"id", "original", "human", "answer", "conversation", "family", "asked", "domain"})
 """The fields that hold a text, so that a cell of a table holds it as it is."""
@@ -217,7 +217,7 @@ def is_logged(row: Mapping[str, Any]) -> bool:
 def schema() -> dict[str, Any]:
     """The JSON Schema of a row; what its fields mean is said as the values say it of their attributes."""
     made = _ROWS.json_schema()
-    parts = {Case: made, Contract: made["$defs"]["ContractRow"], Constraint: made["$defs"]["ConstraintRow"]}
+    parts = {Case: made, Contract: made["$defs"]["ContractFields"], Constraint: made["$defs"]["ConstraintFields"]}
     for value, part in parts.items():
         for found in _ATTRIBUTE.finditer(value.__doc__ or ""):
             part["properties"][found["name"]]["description"] = " ".join(found["said"].split())
@@ -278,7 +278,7 @@ def _told(errors: list[ErrorDetails]) -> str:
     kind, place, given = error["type"], error["loc"], error["input"]
     field = _field(place[:-2] if place[-1] == "[key]" else place)
     if kind == "extra_forbidden":
-        known = {1: CaseRow, 2: ContractRow}.get(len(place), ConstraintRow)
+        known = {1: CaseFields, 2: ContractFields}.get(len(place), ConstraintFields)
         return f"{field}: unknown field; {nearest(str(place[-1]), known.__annotations__)}"
     if kind == "missing" or (given is None and isinstance(place[-1], str)):
         return f"{field}: missing"

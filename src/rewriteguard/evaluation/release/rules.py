@@ -237,7 +237,7 @@ class _Class(_Slice):
 
 
 @pydantic.dataclasses.dataclass(frozen=True, slots=True, kw_only=True, config=FILE)
-class _File:
+class _RulesFile:
     accept: tuple[Release, ...] = ()
     default: _Default
     classes: tuple[_Class, ...] = ()
@@ -273,4 +273,4 @@ def _said(bounds: Floors | Ceilings) -> dict[Measure, float]:
     return {Measure(name): value for name, value in asdict(bounds).items() if value is not None}
 
 
-_FILE = TypeAdapter(_File)
+_FILE = TypeAdapter(_RulesFile)
