@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache, partial, wraps
 from importlib import metadata
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -59,6 +59,47 @@ def by_helper(prompt: str) -> Callable[..., str]:
     return lambda turn, history: helper(turn, history)
 
 
+def by_code(prompt: str) -> Callable[..., str]:
+    held: dict[str, Any] = {"__name__": __name__}
+    exec(f"def rewrite(turn, history):\n    return [{prompt!r} + each for each in turn]", held)
+    return held["rewrite"]
+
+
+def by_branch(prompt: str) -> Any:
+    if prompt == "Be long.":
+
+        class Branch:
+            def __call__(self, turn: str, history: Any) -> str:
+                return "long " + turn
+
+    else:
+
+        class Branch:  # type: ignore[no-redef]
+            def __call__(self, turn: str, history: Any) -> str:
+                return "brief " + turn
+
+    return Branch()
+
+
+def by_wrapper(prompt: str) -> Callable[..., str]:
+    def wrapped(*given: Any) -> str:
+        return "long " + asks(*given)
+
+    def wrapped_too(*given: Any) -> str:
+        return "brief " + asks(*given)
+
+    return wraps(asks)(wrapped if prompt == "Be long." else wrapped_too)
+
+
+def beside_what_is_set_later(prompt: str) -> Callable[..., str]:
+    def rewrite(turn: str, history: Any) -> str:
+        return prompt + turn + later
+
+    if not prompt:
+        later = ""
+    return rewrite
+
+
 class Public:
     def __init__(self, prompt: str) -> None:
         self.prompt = prompt
@@ -102,6 +143,10 @@ def of_class(prompt: str) -> Any:
     return type("Made", (), {"PROMPT": prompt, "__module__": __name__})()
 
 
+def of_method(prompt: str) -> Any:
+    return type("Made", (), {"__call__": by_code(prompt), "__module__": __name__})()
+
+
 SOURCE = """
 def condense(turn, history):
     return [{prompt!r} + each for each in turn]
@@ -126,11 +171,16 @@ MAKERS: dict[str, Callable[[str], Any]] = {
     "keyword": by_keyword,
     "global": by_global,
     "helper": by_helper,
+    "code": by_code,
+    "branch": by_branch,
+    "wrapper": by_wrapper,
+    "beside what is set later": beside_what_is_set_later,
     "public": Public,
     "private": Private,
     "slotted": Slotted,
     "private of a model": of_model,
     "class": of_class,
+    "method of a class": of_method,
     "circle": Node,
     "nested": lambda prompt: Public(Public(prompt)),  # type: ignore[arg-type]
     "bound": lambda prompt: Public(prompt).rewrite,
@@ -178,11 +228,8 @@ def test_what_a_package_has_is_known_by_its_version() -> None:
 
 
 def test_two_lambdas_and_two_windows_differ() -> None:
-    same, longer = (
-        lambda turn: turn,
-        lambda turn: turn + "x",
-    )
-    assert described(same) != described(longer)
+    assert described(lambda turn: turn) != described(lambda turn: turn + "x")
+    assert described(lambda turn: turn.lower()) != described(lambda turn: turn.upper())
     assert described(Guard(history_window=1)) != described(Guard())
 
 
@@ -196,7 +243,13 @@ def test_the_guard_tells_its_settings() -> None:
 def test_no_secret_is_told() -> None:
     secret = "s3cr3t-4711"
     held = Public("x")
-    held.__dict__ |= {"_k": secret, "api_key": secret, "pin": SecretStr(secret), "url": f"pg://me:{secret}@host/db"}
+    held.__dict__ |= {
+        "_k": secret,
+        "api_key": secret,
+        "apiKey": secret,
+        "pin": SecretStr(secret),
+        "url": f"pg://me:{secret}@host/db",
+    }
     text = json.dumps(described([held, lambda turn: turn + secret, partial(by_global(secret), token=secret)]))
     assert secret not in text
     assert " at 0x" not in text

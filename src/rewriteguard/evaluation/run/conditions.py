@@ -33,7 +33,10 @@ _MOST = 50_000  # values that are read of one part; an index in memory has more
 _LONGEST = 200  # characters of a text that are kept as they are
 _WIDEST = 50  # items of a list that are kept as they are
 _SECRET = re.compile(
-    r"(?:^|_) (?: auth | authorization | cookies? | credentials? | headers? | key | password | secret | token ) $",
+    r"""
+    (?: ^ | _ | (?-i: (?<=[a-z]) (?=[A-Z]) ) )
+    (?: auth | authorization | cookies? | credentials? | headers? | key | password | secret | token ) $
+    """,
     re.VERBOSE | re.IGNORECASE,
 )
 _CREDENTIALS = re.compile(r"://[^/\s]*@")  # in an address
@@ -252,8 +255,9 @@ class _Description:
         if _is_own(value):
             held = value.__globals__
             read = {name: held[name] for name in _names(value.__code__) if name in held and not name.startswith("__")}
-        with suppress(ValueError):  # a variable that is set later
-            read |= inspect.getclosurevars(value).nonlocals
+        for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
+            with suppress(ValueError):  # a variable that is set later
+                read[name] = cell.cell_contents
         given = {"defaults": value.__defaults__, "keywords": value.__kwdefaults__}
         told = {part: self._hidden(each, depth) for part, each in given.items() if each}
         return told | {name: self._hidden(each, depth) for name, each in sorted(read.items()) if _is_told(name, each)}
@@ -268,7 +272,7 @@ class _Description:
             for name, member in vars(each).items():
                 inner = getattr(member, "__func__", getattr(member, "fget", member))
                 if isinstance(inner, FunctionType):
-                    told.append([name, self._read_by(inner, depth)])
+                    told.append([name, _origin(inner), self._read_by(inner, depth)])
                 elif isinstance(member, _PLAIN) and not name.startswith("__") and _is_told(name, member):
                     told.append([name, self.of(member, depth)])
         return {"class": _name(kind), "code": digest(told)}
@@ -329,12 +333,33 @@ def _names(code: CodeType) -> set[str]:
 def _origin(value: Any) -> dict[str, str]:
     """A digest of the source of a function or class, or the version of the package that has it; empty for none."""
     if _is_own(value):
-        try:
-            return {"code": digest(inspect.getsource(value))}
-        except (OSError, TypeError):  # it stands in no file
-            return {}
+        source = _source(value.__code__ if isinstance(value, FunctionType) else value)
+        return {"code": digest(source)} if source else {}
     version = _version(str(value.__module__).partition(".")[0])
     return {"version": version} if version else {}
+
+
+def _source(value: type | CodeType) -> list[Any]:
+    """The source of a class, or of code with its place in it, since one line may hold several functions.
+
+    Of code that stands in no file, what it names and holds; of such a class, nothing.
+    """
+    try:
+        lines = [inspect.getsource(value)]
+    except (OSError, TypeError):
+        lines = []
+    if not isinstance(value, CodeType):
+        return [*lines]
+    if not lines:
+        inner = [_source(each) if isinstance(each, CodeType) else _constant(each) for each in value.co_consts]
+        return [value.co_names, value.co_varnames, inner]
+    columns = [(start, end) for _, _, start, end in value.co_positions() if start is not None and end is not None]
+    return [*lines, min(columns, default=None), max(columns, default=None)]
+
+
+def _constant(value: Any) -> str:
+    """A constant of code as text; a set has no order that two processes share."""
+    return repr(sorted(map(repr, value)) if isinstance(value, frozenset) else value)
 
 
 @lru_cache(maxsize=1000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
@@ -16,11 +17,15 @@ from rewriteguard.evaluation.errors import JournalError
 from rewriteguard.evaluation.run.conditions import Conditions
 from rewriteguard.evaluation.run.outcome import ArmName, Ended, Outcome
 
+if sys.platform != "win32":
+    import fcntl
+
 _FORM = 0x72776A6C  # "rwjl": tells a journal from other databases
 _VERSION = 2  # the first was a file of JSON lines
 _ABOUT = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
 _TABLE = "CREATE TABLE kept (kind TEXT NOT NULL, row TEXT NOT NULL)"
 _OTHER = "expected a journal of a run, got another file"
+_BUSY = "another process has the journal open, or its file system cannot lock a file"
 
 Key = tuple[str, ArmName, str]
 """The case, the arm and the rewriter of an outcome."""
@@ -129,7 +134,10 @@ def day_of(path: str | os.PathLike[str] | None) -> date | None:
         OSError: It cannot be read.
     """
     made = None if path is None else conditions_of(path)
-    return None if made is None else date.fromisoformat(made.reference_date)
+    try:
+        return None if made is None else date.fromisoformat(made.reference_date)
+    except ValueError as error:
+        raise JournalError(f"{Path(str(path)).name}, row 1: reference_date: {error}") from None
 
 
 def conditions_of(path: str | os.PathLike[str]) -> Conditions | None:
@@ -140,14 +148,46 @@ def conditions_of(path: str | os.PathLike[str]) -> Conditions | None:
         return _read(file, Path(path).name)[0]
 
 
+class _LockedFile(sqlite3.Connection):
+    """A connection with a second lock on its file.
+
+    SQLite's own is gone where this process opens and closes the file by another way, to copy it for instance; that of
+    `flock` is not. On Windows SQLite's own holds.
+    """
+
+    _held: int | None = None
+
+    def lock(self, path: Path) -> None:
+        """Keeps other processes out.
+
+        Raises:
+            JournalError: One of them has the file.
+            OSError: The file cannot be opened.
+        """
+        if sys.platform != "win32" and path.name != ":memory:":
+            self._held = os.open(path, os.O_RDWR)
+            try:
+                fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise JournalError(f"{path.name}: {_BUSY}") from None
+
+    def close(self) -> None:
+        """Lets the file go."""
+        super().close()
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+
+
 def _opened(path: str | os.PathLike[str]) -> sqlite3.Connection:
     """The file, locked; nothing waits until it lies on the disk, since what the system has outlives the process."""
     if Path(path).is_file() and Path(path).stat().st_size == 1:  # SQLite takes it for an empty one
         raise JournalError(f"{Path(path).name}: {_OTHER}")
     with _told(Path(path).name):
         # Rewriters are asked, and their answers kept, in threads of the guarded search.
-        file = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+        file = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False, factory=_LockedFile)
         try:
+            file.lock(Path(path))
             for said in ("PRAGMA locking_mode = EXCLUSIVE", "PRAGMA synchronous = OFF", "BEGIN EXCLUSIVE", "COMMIT"):
                 file.execute(said)
         except BaseException:
@@ -182,8 +222,7 @@ def _told(name: str) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without its details
         if code == sqlite3.SQLITE_BUSY:
-            said = "another process has the journal open, or its file system cannot lock a file"
-            raise JournalError(f"{name}: {said}") from None
+            raise JournalError(f"{name}: {_BUSY}") from None
         if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
             raise JournalError(f"{name}: {_OTHER} ({error})") from None
         raise OSError(f"{name}: {error}") from error
