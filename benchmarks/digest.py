@@ -134,7 +134,9 @@ def _found(guard: Guard, ask: Ask) -> dict[str, Any]:
     found = {"found": assessment.to_dict(), "explained": assessment.explain()}
     if ask.decided:
         turn, _, history = ask.arguments
-        found["decided"] = guard.decide(*ask.arguments, **ask.keywords).to_dict()
+        several = ask.method == "check_all"
+        decide = getattr(guard, "decide_all", guard.decide) if several else guard.decide  # a name of older states
+        found["decided"] = decide(*ask.arguments, **ask.keywords).to_dict()
         found["carried"] = asdict(guard.carried(turn, history))
         found["dependent"] = guard.dependent(turn, history)
     return found

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rewriteguard.check.assess import judge
-from rewriteguard.model.assessment import Profile, Violation
+from rewriteguard.model.assessment import KIND_NAMES, Profile, Violation
 from rewriteguard.model.rules import Fault, Gap, Rule, Severity, Verdict
 from rewriteguard.model.tokens import Evidence, Kind
 
@@ -109,3 +109,10 @@ def test_no_rule_is_spelt_as_a_string_outside_its_table() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _spells_a_rule(node.value, path)
     ]
     assert not spelt
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_every_kind_can_be_lost_changed_and_made_up(kind: Kind) -> None:
+    rules = [Rule.of(fault, kind) for fault in (Fault.DROPPED, Fault.ALTERED, Fault.INVENTED)]
+    assert [rule.fault for rule in rules] == [Fault.DROPPED, Fault.ALTERED, Fault.INVENTED]
+    assert kind.value in KIND_NAMES
