@@ -18,8 +18,7 @@ from rewriteguard.errors import (
     ScopeError,
     UnsupportedChainError,
 )
-from rewriteguard.filters.finding import FilterAssessment, FilterViolation
-from rewriteguard.filters.merge import merge_filter
+from rewriteguard.filters.finding import FilterAssessment, FilterViolation, merge_filter
 from rewriteguard.model.assessment import Assessment, Checked, Fill, Profile, SetAssessment, Violation
 from rewriteguard.model.conversation import Conversation
 from rewriteguard.model.decision import Action, Decision, Origin, Reason, WeightedQuery

@@ -12,7 +12,7 @@ import pytest
 import rewriteguard
 from rewriteguard.language import lexicon
 from rewriteguard.language.detect import language_of
-from rewriteguard.language.stem import stem
+from rewriteguard.language.lexicon import stem
 
 TABLES: dict[str, Any] = tomllib.loads(resources.files("rewriteguard.language").joinpath("en.toml").read_text("utf-8"))
 LISTS_OF_WORDS = [

@@ -8,8 +8,8 @@ from rewriteguard.extract import answer_type, comparison, negation, quantifier, 
 from rewriteguard.extract.base import Facts, Match
 from rewriteguard.extract.negation import EXCLUSION
 from rewriteguard.language import lexicon
+from rewriteguard.language.lexicon import stem
 from rewriteguard.language.names import canonical, is_typo
-from rewriteguard.language.stem import stem
 from rewriteguard.language.words import Word
 from rewriteguard.model.conversation import Message
 from rewriteguard.model.tokens import LITERAL, Kind, ProtectedToken

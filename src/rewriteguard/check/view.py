@@ -10,7 +10,7 @@ from rewriteguard.check.compare import compare
 from rewriteguard.extract.base import Facts
 from rewriteguard.filters.beside import Filtered
 from rewriteguard.language.detect import LATIN, is_foreign, language_of
-from rewriteguard.language.stem import stem
+from rewriteguard.language.lexicon import stem
 from rewriteguard.language.words import Word, is_word
 from rewriteguard.model.assessment import Comparison
 from rewriteguard.model.conversation import Role

@@ -13,7 +13,7 @@ from spacy.tokens import Doc, Token
 
 from rewriteguard.extract.base import Facts, Match, scan
 from rewriteguard.language import lexicon
-from rewriteguard.language.stem import stem
+from rewriteguard.language.lexicon import stem
 from rewriteguard.language.words import Phrases
 from rewriteguard.model.tokens import Kind, ProtectedToken
 

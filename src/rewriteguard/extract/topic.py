@@ -8,7 +8,7 @@ from spacy.tokens import Doc, Token
 
 from rewriteguard.extract.base import same_value, scan
 from rewriteguard.language import lexicon
-from rewriteguard.language.stem import stem
+from rewriteguard.language.lexicon import stem
 from rewriteguard.model.tokens import Kind, ProtectedToken
 
 _LEFT_OUT = lexicon.words("words", "function") | lexicon.words("words", "light")

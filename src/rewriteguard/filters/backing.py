@@ -12,8 +12,8 @@ from rewriteguard.extract.time.value import years
 from rewriteguard.filters.bounds import days_of, is_rougher, numbers_of, periods, same_days
 from rewriteguard.filters.claims import Claim
 from rewriteguard.language import lexicon
+from rewriteguard.language.lexicon import stem
 from rewriteguard.language.names import canonical
-from rewriteguard.language.stem import stem
 from rewriteguard.language.words import Word, is_word
 from rewriteguard.model.rules import Rule
 from rewriteguard.model.tokens import Kind, ProtectedToken

@@ -10,7 +10,7 @@ from functools import lru_cache
 from spacy.tokens import Doc, Token
 
 from rewriteguard.language import lexicon
-from rewriteguard.language.stem import stem
+from rewriteguard.language.lexicon import stem
 
 GRADED = frozenset({"JJR", "RBR", "JJS", "RBS"})
 """Penn tags of comparatives and superlatives."""

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from rewriteguard.language.lexicon import words
-from rewriteguard.language.stem import stem
+from rewriteguard.language.lexicon import stem, words
 from rewriteguard.model.conversation import MAX_MESSAGES, Message, Role
 from rewriteguard.reading.unwrap import TEMPLATE
 

@@ -16,8 +16,8 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import DamerauLevenshtein
 
 from rewriteguard.language import lexicon
+from rewriteguard.language.lexicon import stem
 from rewriteguard.language.names import are_places, canonical, country, is_typo
-from rewriteguard.language.stem import stem
 from rewriteguard.language.words import Word, is_word
 
 _FUNCTION = lexicon.words("words", "function")

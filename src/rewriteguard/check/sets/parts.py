@@ -18,7 +18,7 @@ from rewriteguard.extract.comparison import (
     measures,
     sets_side_by_side,
 )
-from rewriteguard.language.stem import stem
+from rewriteguard.language.lexicon import stem
 from rewriteguard.language.words import Word
 from rewriteguard.model.assessment import Violation
 from rewriteguard.model.rules import Fault, Rule

@@ -32,8 +32,7 @@ from pydantic import ConfigDict
 
 from rewriteguard.errors import InputError, UnsupportedChainError
 from rewriteguard.filters.check import MAX_LIMIT
-from rewriteguard.filters.finding import FilterAssessment
-from rewriteguard.filters.merge import parts_beside
+from rewriteguard.filters.finding import FilterAssessment, parts_beside
 from rewriteguard.filters.tree import Branch, Node, fields_of, read_tree
 from rewriteguard.guard.guard import Guard
 from rewriteguard.integrations._host import HostKeywords, read
